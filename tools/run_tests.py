@@ -2,7 +2,7 @@
 it has ended; skips are named, those for want of a GPU counted apart on the line before the last. The last line is over all
 runners: `N passed, N failed, N skipped`.
 
-usage: ./run test [lint|unit|ir|fuzz|python|emulated] [arguments of that runner]
+usage: ./run test [lint|unit|ir|fuzz|launches|python|emulated] [arguments of that runner]
        ./run test long [K/N | today]   campaigns of random programs, models, sweeps over every type: all, or one of N slices
        ./run test ci                   every runner, then today's slice of `long`
 """
@@ -102,6 +102,15 @@ def fuzzed(runs):
     return [Job([binary, *run], lambda bad: Count(not bad, bad != 0)) for run in runs if binary.exists()]
 
 
+def launches(args, scratch):
+    """What kernels of libraries, larger programs and examples launch, by the reference interpreter, too, as it is and with other
+    tiles: a test. Its last line says how many kernels ran, and how many launches agree."""
+    tests = args or [*(f"tests/language/tileon/test_{name}.py" for name in ("libraries", "larger_programs")), "tests/examples"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "programs.launches", "-m", "not long and not gpu", *tests]
+    paths = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
+    return [Job(command, lambda bad: Count(not bad, bad != 0), {"PYTHONPATH": paths, "LAUNCHES_STEPS": "200000"})]
+
+
 def python(args, scratch):
     return [python_tests(args, scratch, FIRST)] if args else shared(["tests"], scratch)
 
@@ -141,7 +150,7 @@ def long(args, scratch):
     return [*tests, *fuzzed(runs), *shared(["tests", "-m", "long", f"--slice={part}/{parts}"], scratch)]
 
 
-RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "python": python, "emulated": emulated}
+RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "launches": launches, "python": python, "emulated": emulated}
 
 
 def plan(argv):

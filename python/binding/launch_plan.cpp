@@ -52,8 +52,9 @@ uint64_t elementBits(const Tensor &tensor, GpuPlace gpu) {
   throw Error(
       {Diagnostic::Kind::Type,
        "argument '" + std::string(parameterName) + "' of " + kernelName + " is " + describe(argument) + "; expected " + expected,
-       argument.kind == Argument::Tensor && argument.tensor.rank == 0 ? "pass its number: " + std::string(parameterName) + ".item()"
-                                                                      : "",
+       argument.kind == Argument::Tensor && argument.tensor.rank == 0
+           ? "pass its number: " + std::string(parameterName) + ".item()"
+           : "",
        {}});
 }
 } // namespace

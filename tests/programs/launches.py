@@ -147,6 +147,11 @@ def install():
     atexit.register(report)
 
 
+def pytest_sessionfinish(session):
+    if failures:
+        session.exitstatus = 1
+
+
 def pytest_configure(config):
     from tilery import compat
 

@@ -135,7 +135,8 @@ class Kernel(Writer):
         if form < 0.5:
             self.symbols.append(f"{name} = {value}")
         elif free and form < 0.65:
-            self.symbols.append(f"{name} = block_size({self.pick(*free)})")
+            first = self.pick(*free).split(",")[0]  # one choice: CPUs and GPUs take others, on which a program's meaning may hang
+            self.symbols.append(f"{name} = block_size({first}, {first})")
         elif form < 0.85:
             self.symbols.append(f'{name} = Symbol("{name}", constexpr=True)')
             self.keywords[name] = value

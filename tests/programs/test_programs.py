@@ -1,5 +1,6 @@
 """Generated programs of each language, and those that once went wrong, on this machine's CPU: each in a process of its own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,17 @@ LANGUAGES = ("triton", "tilelang", "ninetoothed")
 BATCH = 40
 
 
-def campaign(*arguments):
-    """Runs campaign.py; its last line."""
+def campaign(*arguments, emulate=""):
+    """Runs campaign.py, on the emulated GPU where one is named; its last line."""
     command = [sys.executable, str(HERE / "campaign.py"), "--jobs", "1", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    environment = dict(os.environ)
+    if emulate:
+        folder = Path(os.environ["TILERY_BUILD_DIR"]) / "tests" / "emulator" / "gpu"
+        if not (folder / "tilery").is_dir():
+            pytest.skip("needs the emulated GPU (./run test builds it)")
+        paths = [str(folder), os.environ.get("PYTHONPATH", "")]
+        environment |= {"TILERY_EMULATE": emulate, "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, env=environment)
     assert not done.returncode, done.stdout[-6000:] + done.stderr[-2000:]
     return done.stdout.splitlines()[-1]
 
@@ -32,9 +40,17 @@ def test_generated_programs_agree_with_the_interpreter(language, batch):
     assert agree >= 0.8 * BATCH, last  # the others are refused, or hang on a rounded value
 
 
-def test_programs_that_once_went_wrong():
+@pytest.mark.parametrize("batch", batches(1, 10))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_generated_programs_agree_on_the_emulated_gpu(language, batch):
+    last = campaign(language, "--first", str(5000 + batch * 15), "--count", "15", emulate=("sm_90a,late", "sm_80")[batch % 2])
+    assert int(last.split()[1]) >= 12, last
+
+
+@pytest.mark.parametrize("emulate", ["", "sm_90a"])
+def test_programs_that_once_went_wrong(emulate):
     files = sorted(map(str, (HERE / "kept").glob("*.py")))
-    last = campaign("--files", *files)
+    last = campaign("--files", *files, emulate=emulate)
     assert last.startswith(f"kept: {len(files)} agree"), last
 
 

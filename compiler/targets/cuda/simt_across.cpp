@@ -69,7 +69,7 @@ Lanes SimtEmitter::readAcross(int buffer, ArrayRef<int64_t> shape, Indices point
       }
     }
     for (ArrayRef<llvm::Value *> parts : turnWords(e, machine, words, beside.count)) {
-      llvm::Value *vector = llvm::PoisonValue::get(e.vectorOf(b.getInt32Ty(), parts.size()));
+      llvm::Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt32Ty(), parts.size()));
       for (auto [i, part] : llvm::enumerate(parts))
         vector = b.CreateInsertElement(vector, part, uint64_t(i));
       vectors.push_back(e.fromMemory(b.CreateBitCast(vector, e.vectorOf(e.memoryType(stored.element), lanes)), stored.element));
