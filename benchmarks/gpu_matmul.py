@@ -18,9 +18,9 @@ sys.path[:0] = [str(HERE), str(HERE / "peers")]
 
 import torch  # noqa: E402
 from gpu_rounds import Contest  # noqa: E402
+from loaded_programs import EXAMPLES, ours  # noqa: E402
+from loaded_programs import HERE as PEERS  # noqa: E402
 from matmuls import checker, operands  # noqa: E402
-from programs import EXAMPLES, ours  # noqa: E402
-from programs import HERE as PEERS  # noqa: E402
 
 
 def tilelang(a, b, c, blocks, transposed):

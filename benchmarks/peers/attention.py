@@ -4,7 +4,7 @@ import functools
 
 import torch
 from gpu_rounds import Contest
-from programs import EXAMPLES, HERE, as_triton, ours, rivals
+from loaded_programs import EXAMPLES, HERE, as_triton, ours, rivals
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TILEON, TILELANG, NINETOOTHED = (

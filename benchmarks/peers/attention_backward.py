@@ -4,7 +4,7 @@ import itertools
 
 import torch
 from gpu_rounds import Contest
-from programs import EXAMPLES, as_triton, ours
+from loaded_programs import EXAMPLES, as_triton, ours
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 SOURCES = {"dQ apart": "attention_backward.py", "once": "attention_backward_once.py"}

@@ -4,8 +4,8 @@ import itertools
 
 import torch
 from gpu_rounds import Contest
+from loaded_programs import HERE, as_triton, ours, rivals
 from matmuls import checker, pointer_call
-from programs import HERE, as_triton, ours, rivals
 
 WIDE, SQUARE = (128, 256, 64), (128, 128, 64)
 

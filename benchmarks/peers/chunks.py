@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 from gpu_rounds import Contest
-from programs import as_triton, ours
+from loaded_programs import as_triton, ours
 
 SOURCE = Path(__file__).resolve().parent / "tileon_chunks.py"
 HEADS, N, CHUNK, WIDE = 64, 8192, 64, 128

@@ -2,7 +2,7 @@
 
 import torch
 from gpu_rounds import Contest
-from programs import EXAMPLES, HERE, ours, rivals
+from loaded_programs import EXAMPLES, HERE, ours, rivals
 
 IMAGES, SIZE, CHANNELS, FILTERS, WINDOW = 32, 56, 256, 256, 3  # results have SIZE rows and columns
 TILES = ((128, 256, 64), (128, 128, 64))

@@ -2,7 +2,7 @@
 
 import torch
 from gpu_rounds import Contest
-from programs import EXAMPLES, HERE, as_triton, ours
+from loaded_programs import EXAMPLES, HERE, as_triton, ours
 
 PATH = EXAMPLES / "tileon" / "rows.py"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 from gpu_rounds import Contest
-from programs import as_triton, ours, rivals
+from loaded_programs import as_triton, ours, rivals
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TILEON, TILELANG = (Path(__file__).resolve().parent / f"{language}_decode.py" for language in ("tileon", "tilelang"))

@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import torch
-from programs import EXAMPLES, as_triton, ours
+from loaded_programs import EXAMPLES, as_triton, ours
 
 
 def milliseconds(function):

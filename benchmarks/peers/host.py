@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from gpu_rounds import Contest, settings
 from harness import Result
-from programs import EXAMPLES, HERE, as_triton, ours, rivals
+from loaded_programs import EXAMPLES, HERE, as_triton, ours, rivals
 
 LAUNCH = 0.6  # microseconds of a launch beyond the driver's own
 EMPTY = {"matmul": 60, "attention": 100}  # milliseconds of a first call beyond the assembly of its code

@@ -2,7 +2,7 @@
 
 import torch
 from gpu_rounds import Contest
-from programs import EXAMPLES, HERE, as_triton, ours, rivals
+from loaded_programs import EXAMPLES, HERE, as_triton, ours, rivals
 
 BLOCKS = (128, 256, 64)
 STAGES = (3, 4)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 from gpu_rounds import Contest
-from programs import as_triton, ours
+from loaded_programs import as_triton, ours
 
 PATH = Path(__file__).resolve().parent / "row_programs.py"
 COLUMNS = (1024, 4096, 16384, 65536, 131072)

@@ -3,8 +3,8 @@ packed weights, two products in one program, one row."""
 
 import torch
 from gpu_rounds import Contest
+from loaded_programs import HERE, as_triton, ours
 from matmuls import BLOCKS, checker
-from programs import HERE, as_triton, ours
 
 PATH = HERE / "product_programs.py"
 TILES = (BLOCKS, (128, 128, 64))

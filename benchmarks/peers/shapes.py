@@ -2,8 +2,8 @@
 
 import torch
 from gpu_rounds import Contest
+from loaded_programs import EXAMPLES, HERE, as_triton, ours, rivals
 from matmuls import checker, operands, pointer_call
-from programs import EXAMPLES, HERE, as_triton, ours, rivals
 
 FLAT = ((16, 64, 64), (16, 128, 64))
 SQUARE = ((64, 128, 64), (128, 128, 64), (128, 256, 64))

@@ -2,8 +2,8 @@
 
 import torch
 from gpu_rounds import Contest
+from loaded_programs import HERE, as_triton, ours
 from matmuls import BLOCKS, checker, operands
-from programs import HERE, as_triton, ours
 
 PATH = HERE / "matmul_spellings.py"
 SIZE = 4096

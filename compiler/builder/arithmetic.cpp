@@ -235,6 +235,8 @@ Value Builder::unary(UnaryOp op, const Value &value) {
 Value Builder::select(const Operand &condition, const Operand &x, const Operand &y) {
   Value first = materialize(x), second = materialize(y);
   if (first.type.pointer || second.type.pointer) {
+    if (first.type.pointer != second.type.pointer)
+      impl->failAddress("one value of a selection is a number", first.type.pointer ? first : second);
     if (first.type.pointer != second.type.pointer || first.dtype() != second.dtype())
       fail(Diagnostic::Kind::Type,
            "both values of a selection must have one type, got " + first.type.str() + " and " + second.type.str());

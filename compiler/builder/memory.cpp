@@ -65,8 +65,7 @@ void Builder::store(const Place &place, const Operand &value, const LoadOptions 
   Type type{place.dtype, place.shape};
   if (auto *given = std::get_if<Value>(&value)) {
     if (given->type.pointer)
-      fail(Diagnostic::Kind::Type, "a pointer cannot be stored as " + std::string(dtypeName(place.dtype)),
-           "convert it with .to(tl.int64)");
+      impl->failAddress("a pointer cannot be stored as " + std::string(dtypeName(place.dtype)), *given);
     bool fits = given->shape().size() <= place.shape.size();
     for (size_t i = 0; fits && i < given->shape().size(); ++i) {
       int64_t have = given->shape()[given->shape().size() - 1 - i], want = place.shape[place.shape.size() - 1 - i];

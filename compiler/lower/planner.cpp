@@ -5,6 +5,7 @@
 #include "compiler/lower/element_loops.h"
 #include "compiler/lower/taken.h"
 #include "compiler/lower/turned.h"
+#include "compiler/progress.h"
 
 using namespace mlir;
 
@@ -338,6 +339,7 @@ Plan Planner::run() {
         scratch.insert(indices);
   });
   do {
+    Progress::step("planning"); // a round of a long kernel takes long: it may be interrupted here
     infos.clear();
     order = 0;
     for (Block &block : kernel.getBody())

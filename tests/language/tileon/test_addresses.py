@@ -35,7 +35,7 @@ PLACES = [
     "tl.advance(tl.make_block_ptr(O, (16,), (1,), (0,), (16,), (0,)), (n,))",
     "tl.make_tensor_descriptor(O, [n], [1], [16]).load([0])", "tl.make_tensor_descriptor(O, [16], [1], [16]).load([n])",
     "tl.make_tensor_descriptor(O, [4, 16], [n, 1], [4, 16]).load([0, 0])",
-    "tl.make_tensor_descriptor(O, [16], [1], [16]).store([n], i)", "tl.expect_zero(i, n > 3)",
+    "tl.make_tensor_descriptor(O, [16], [1], [16]).store([n], i)", "tl.expect_zero(i, n > 3)", "tl.assume(n)",
     "n.to(tl.int64).to(tl.pointer_type(tl.float8e4b8)) < 50", "n.to(tl.pointer_type(tl.float8e4b15)) == 50",
 ]  # fmt: skip
 ELEMENTWISE = [

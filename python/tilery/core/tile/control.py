@@ -7,7 +7,7 @@ from typing import Any
 
 from ...frontend.language import Range
 from .types import unwrap
-from .value import Operand, constant_of, native, tensor
+from .value import Operand, constant_of, native, tensor, to_numbers
 
 
 def range(
@@ -69,6 +69,7 @@ def max_constancy(input: tensor, values: Any) -> tensor:
 
 def assume(cond: Operand) -> None:
     """Promises a condition; a hint."""
+    to_numbers(cond, "assume")
 
 
 def debug_barrier() -> None:

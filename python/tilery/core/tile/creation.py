@@ -105,7 +105,7 @@ def _of_address(pointer: tensor, dtype: types.dtype) -> tensor:
     if dtype.name == "int1":
         return address != 0
     if dtype.name not in ("int64", "uint64"):
-        raise error(TypeError, f"a pointer converts to int64 or uint64 only, not to {dtype}")
+        native().require_numbers(pointer, f"a conversion to {dtype} (an address converts to int64 or uint64 only)")
     return wrap(native().bitcast(address, dtype))
 
 
