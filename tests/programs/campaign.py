@@ -106,11 +106,16 @@ def outcome_of(program, options):
     return frame.run(program, device=options.device) if on_gpu(options) else isolated(program)
 
 
+def program_of(language, seed, options):
+    """The program of a seed, or of a file."""
+    return frame.Program.read(Path(seed).read_text()) if options.files else written(language, seed)
+
+
 def work(language, seeds, options, path):
     """Runs the programs of some seeds (or files), and notes each in the file."""
     with open(path, "ab") as report:
         for seed in seeds:
-            program = frame.Program.read(Path(seed).read_text()) if options.files else written(language, seed)
+            program = program_of(language, seed, options)
             outcome = outcome_of(program, options)
             pickle.dump(noted(language, program, outcome, options), report)
             report.flush()
@@ -123,7 +128,17 @@ def work_apart(language, seeds, options, path):
     seeds, end = list(seeds), time.monotonic() + options.seconds
     while seeds and time.monotonic() < end:
         part, before = seeds[:CHUNK], len(read(path))
-        command = [sys.executable, __file__, language, "--device", options.device, "--inside", path, "--seeds", *map(str, part)]
+        command = [
+            sys.executable,
+            __file__,
+            language,
+            "--device",
+            options.device,
+            "--inside",
+            path,
+            "--files" if options.files else "--seeds",
+            *map(str, part),
+        ]
         command += ["--shrink", str(options.shrink), *(["--keep", options.keep] if options.keep else [])]
         with subprocess.Popen(command) as process:
             try:
@@ -135,7 +150,7 @@ def work_apart(language, seeds, options, path):
         if done < len(part) and status:
             with open(path, "ab") as report:
                 outcome = frame.Outcome("fails", f"the process ends ({status})")
-                pickle.dump(noted(language, written(language, part[done]), outcome, options), report)
+                pickle.dump(noted(language, program_of(language, part[done], options), outcome, options), report)
             done += 1
         seeds = seeds[max(1, done) :]
 
@@ -216,7 +231,7 @@ def main():
 
     compat.install()
     if options.inside:
-        work(options.languages[0], options.seeds, options, options.inside)
+        work(options.languages[0], options.files or options.seeds, options, options.inside)
         return 0
     if options.shown is not None:
         for language in options.languages:
