@@ -1,7 +1,7 @@
 """Random programs of a language, or of all three: written, run, compared, and where they fail shrunk.
 
 usage: ./run python tests/programs/campaign.py [LANGUAGE ...] [--first SEED] [--count N] [--jobs N] [--device cpu|cuda]
-           [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
+           [--target avx2|avx512|sapphirerapids] [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
        ./run python tests/programs/campaign.py --files FILE ...      programs that were kept
 
 What machine code is made for is the process's business: TILERY_EMULATE=sm_90a (or sm_90a,late, sm_80) the emulated GPU. The last
@@ -214,6 +214,7 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--target", help="machine code for another CPU, of which this one has all features")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no further programs on a GPU after so long")
     parser.add_argument("--inside", help=argparse.SUPPRESS)  # a process of work_apart: where it notes what it found
     parser.add_argument("--seeds", nargs="+", type=int, help=argparse.SUPPRESS)
@@ -230,6 +231,10 @@ def main():
     from tilery import compat
 
     compat.install()
+    if options.target:
+        from tilery.core import cache
+
+        cache.target_of = lambda device: options.target
     if options.inside:
         work(options.languages[0], options.files or options.seeds, options, options.inside)
         return 0
