@@ -30,7 +30,7 @@ from programs import frame, shrink  # noqa: E402
 
 LANGUAGES = ("triton", "tilelang", "ninetoothed")
 LIMIT = 60  # seconds of a program
-CHUNK = 40  # programs of a process that uses a GPU
+CHUNK = 40  # programs of a process
 
 
 def written(language, seed):
@@ -39,7 +39,7 @@ def written(language, seed):
     return grammar.write(random.Random(f"{language} {seed}"), seed)
 
 
-def isolated(program, seconds=LIMIT):
+def isolated(program, seconds):
     """The outcome in a process of its own, which may crash or hang."""
     read, write = os.pipe()
     child = os.fork()
@@ -103,7 +103,7 @@ def outcome_of(program, options):
         compile(program.source, "program", "exec")
     except SyntaxError as error:
         return frame.Outcome("invalid", f"the generator wrote {error}")
-    return frame.run(program, device=options.device) if on_gpu(options) else isolated(program)
+    return frame.run(program, device=options.device)
 
 
 def program_of(language, seed, options):
@@ -112,44 +112,50 @@ def program_of(language, seed, options):
 
 
 def work(language, seeds, options, path):
-    """Runs the programs of some seeds (or files), and notes each in the file."""
+    """Runs the programs of some seeds (or files), and notes each in the file. A program that hangs ends the process."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with open(path, "ab") as report:
         for seed in seeds:
             program = program_of(language, seed, options)
+            signal.alarm(0 if on_gpu(options) else LIMIT)
             outcome = outcome_of(program, options)
+            signal.alarm(0)
             pickle.dump(noted(language, program, outcome, options), report)
             report.flush()
             if "CUDA" in outcome.text and outcome.failed:
                 os._exit(0)  # the process can launch nothing any more
 
 
+def ended(language, seeds, options, path):
+    """work() in a process of its own, which may crash or hang: how it ended, 0 if well."""
+    if not on_gpu(options):
+        child = os.fork()
+        if not child:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            work(language, seeds, options, path)
+            os._exit(0)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    command = [sys.executable, __file__, language, "--device", options.device, "--inside", path]
+    command += ["--files" if options.files else "--seeds", *map(str, seeds)]
+    command += ["--shrink", str(options.shrink), *(["--keep", options.keep] if options.keep else [])]
+    with subprocess.Popen(command) as process:
+        try:
+            return process.wait(LIMIT + (10 + options.shrink) * len(seeds))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return -signal.SIGALRM
+
+
 def work_apart(language, seeds, options, path):
-    """The same on a GPU, by processes that run some programs each: one that fails may take its process along."""
+    """The same by processes that run some programs each: one that fails may take its process along."""
     seeds, end = list(seeds), time.monotonic() + options.seconds
     while seeds and time.monotonic() < end:
         part, before = seeds[:CHUNK], len(read(path))
-        command = [
-            sys.executable,
-            __file__,
-            language,
-            "--device",
-            options.device,
-            "--inside",
-            path,
-            "--files" if options.files else "--seeds",
-            *map(str, part),
-        ]
-        command += ["--shrink", str(options.shrink), *(["--keep", options.keep] if options.keep else [])]
-        with subprocess.Popen(command) as process:
-            try:
-                status = process.wait(LIMIT + (10 + options.shrink) * len(part))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                status = "too long"
+        status = ended(language, part, options, path)
         done = len(read(path)) - before
         if done < len(part) and status:
             with open(path, "ab") as report:
-                outcome = frame.Outcome("fails", f"the process ends ({status})")
+                outcome = frame.Outcome("fails", "hangs" if status == -signal.SIGALRM else f"the process ends ({status})")
                 pickle.dump(noted(language, program_of(language, part[done], options), outcome, options), report)
             done += 1
         seeds = seeds[max(1, done) :]
@@ -172,7 +178,6 @@ def campaign(language, options):
     """All programs, shared by several processes; how many failed."""
     counts, bounded = Counter(), []
     seeds = options.files or range(options.first, options.first + options.count)
-    run = work_apart if on_gpu(options) else work
     with tempfile.TemporaryDirectory() as folder:
         children = {}
         for job in range(options.jobs):
@@ -181,7 +186,7 @@ def campaign(language, options):
             if not child:
                 status = 1
                 try:
-                    run(language, seeds[job :: options.jobs], options, path)
+                    work_apart(language, seeds[job :: options.jobs], options, path)
                     status = 0
                 except BaseException:
                     traceback.print_exc()
@@ -215,7 +220,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--target", help="machine code for another CPU, of which this one has all features")
-    parser.add_argument("--seconds", type=float, default=1e9, help="begin no further programs on a GPU after so long")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no further processes after so long")
     parser.add_argument("--inside", help=argparse.SUPPRESS)  # a process of work_apart: where it notes what it found
     parser.add_argument("--seeds", nargs="+", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--print", type=int, dest="shown")
