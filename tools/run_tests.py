@@ -26,6 +26,7 @@ NO_GPU = "needs an NVIDIA GPU"  # how the reason of such a skip begins
 LANES = len(os.sched_getaffinity(0))  # processes at a time
 NUMBERS = itertools.count()  # of files in the scratch folder
 SLICES = 7  # of `long`; one a day covers it in a week
+VARIANTS = ("smaller_tiles", "larger_tiles", "ragged", "types", "apart")  # of recorded launches: one a day
 LONG_UNIT = "*Long.*"  # test suites whose name ends so are campaigns
 # What runs on the emulated GPU each time, and how: (arguments of pytest, TILERY_EMULATE). All of tests/gpu takes most of an hour.
 EMULATED_LATE = ["rows", "reports", "threads", "float_extremes", "oracle", "runtime", "hopper_products"]
@@ -103,12 +104,15 @@ def fuzzed(runs):
 
 
 def launches(args, scratch):
-    """What kernels of libraries, larger programs and examples launch, by the reference interpreter, too, as it is and with other
-    tiles: a test. Its last line says how many kernels ran, and how many launches agree."""
+    """What kernels of libraries, larger programs and examples launch, by the reference interpreter, too, as it is and in one
+    other way (tests/programs/variants.py): a test. Its last line says how many kernels ran, and how many launches agree."""
     tests = args or [*(f"tests/language/tileon/test_{name}.py" for name in ("libraries", "larger_programs")), "tests/examples"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "programs.launches", "-m", "not long and not gpu", *tests]
     paths = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
-    return [Job(command, lambda bad: Count(not bad, bad != 0), {"PYTHONPATH": paths, "LAUNCHES_STEPS": "200000"})]
+    variant = os.environ.get("LAUNCHES_VARIANTS", VARIANTS[date.today().toordinal() % len(VARIANTS)])
+    print(f"launches: variant {variant}; to repeat it: LAUNCHES_VARIANTS={variant} ./run test launches", flush=True)
+    settings = {"PYTHONPATH": paths, "LAUNCHES_STEPS": "200000", "LAUNCHES_VARIANTS": variant}
+    return [Job(command, lambda bad: Count(not bad, bad != 0), settings)]
 
 
 def python(args, scratch):

@@ -1,10 +1,11 @@
-"""Programs of others: every launch that a program makes is run by the reference interpreter, too, and compared; then again with
-other tiles and fewer elements.
+"""Programs of others: every launch that a program makes is run by the reference interpreter, too, and compared; then again in
+other ways (variants.py).
 
 usage: ./run python -m pytest -p programs.launches TESTS ...       (PYTHONPATH with tests)
        ./run python -m programs.launches PROGRAM ARGUMENTS ...     as `tilery run PROGRAM` runs it
 The last line: `launches of N kernels: N agree, N undetermined, N too long, N failed`. LAUNCHES_STEPS: ops that the interpreter
-executes before a launch counts as too long; LAUNCHES_EACH: launches of a kernel that are compared."""
+executes before a launch counts as too long; LAUNCHES_EACH: launches of a kernel that are compared; LAUNCHES_VARIANTS: the other
+ways, with commas between them (usually all; empty: none)."""
 
 import atexit
 import copy
@@ -13,12 +14,16 @@ import runpy
 import sys
 from collections import Counter
 
+from programs import variants
+
 from tilery import _native
 from tilery.core import oracle
 
 STEPS = int(os.environ.get("LAUNCHES_STEPS", "3000000"))
 EACH = int(os.environ.get("LAUNCHES_EACH", "4"))
-counts, seen, failures, kernels = Counter(), Counter(), [], set()
+VARIANTS = [name for name in os.environ.get("LAUNCHES_VARIANTS", ",".join(variants.ALL)).split(",") if name]
+OUTCOMES = ("agree", "undetermined", "too long", "refused", "failed")
+counts, ways, seen, failures, kernels = Counter(), Counter(), Counter(), [], set()
 
 
 def tensors(value):
@@ -75,17 +80,6 @@ def name(launcher):
     return where + getattr(function, "__name__", type(launcher).__name__)
 
 
-def variants(args, named):
-    """The launch as it is, and with tiles of half and twice the size."""
-    yield "as it is", named
-    tiles = {
-        k: v for k, v in named.items() if type(v) is int and v >= 2 and v & (v - 1) == 0 and k.isupper() and k not in ("D", "DIM")
-    }
-    for factor in (0.5, 2):
-        if tiles:
-            yield f"tiles by {factor}", {**named, **{k: max(1, int(v * factor)) for k, v in tiles.items()}}
-
-
 def compared(launcher, grid, args, named):
     """Runs a launch on copies by both; the outcome."""
     wanted, got = Copies(True), Copies(False)
@@ -122,22 +116,25 @@ def record(launcher, grid, args, named):
         seen[key] += 1
         seen[key[0]] += 1
         kernels.add(key[0])
-        for what, changed in variants(args, named):
+        for what, given, options in variants.of(launcher, args, named, VARIANTS):
             try:
-                outcome, text = compared(launcher, grid, args, changed)
+                outcome, text = compared(launcher, grid, given, options)
             except Exception as error:
                 outcome, text = "failed", f"{type(error).__name__}: {str(error)[:400]}"
             counts[outcome] += 1
-            if os.environ.get("LAUNCHES_SHOW") and outcome == "refused" and what == "as it is":
-                print(f"{key[0]}: {text}", file=sys.stderr)
+            ways[what, outcome] += 1
+            if os.environ.get("LAUNCHES_SHOW") and outcome == "refused":
+                print(f"{key[0]} {what}: {text}", file=sys.stderr)
             if outcome == "failed":
-                failures.append(f"{key[0]} {what}: {text}\n    {key[1:]}\n    {changed}")
+                failures.append(f"{key[0]} {what}: {text}\n    {key[1:]}\n    {options}")
                 print(failures[-1], file=sys.stderr)
     return launcher.launch_plainly(grid, *args, **named)
 
 
 def report():
-    text = ", ".join(f"{counts[each]} {each}" for each in ("agree", "undetermined", "too long", "refused", "failed"))
+    for what in ("as it is", *VARIANTS):
+        print(f"  {what}: " + ", ".join(f"{ways[what, each]} {each}" for each in OUTCOMES))
+    text = ", ".join(f"{counts[each]} {each}" for each in OUTCOMES)
     print(f"launches of {len(kernels)} kernels: {text}", flush=True)
 
 
