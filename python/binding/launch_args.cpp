@@ -4,11 +4,9 @@
 #include "tilery/diagnostic.h"
 #include "tilery/gpu_memory.h"
 #include <algorithm>
-#include <fstream>
 #include <nanobind/nanobind.h>
 #include <optional>
 #include <string_view>
-#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -224,42 +222,67 @@ bool readArrayInterface(PyObject *object, const char *name, Argument &argument, 
   return true;
 }
 
-/// Where the program's heap begins.
-uintptr_t heapBegin() {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);)
-    if (line.ends_with("[heap]"))
-      return std::stoull(line, nullptr, 16);
-  return 0;
-}
+/// How tensors of a Python type are read; found once a type.
+struct TypeReader {
+  const dlpack::ExchangeApi *exchange = nullptr;
+  bool torch = false;
+  /// NumPy scalars offer buffers, as 0-d arrays do, but are numbers: they have no __dlpack__.
+  bool number = false;
+  bool structure = false; ///< see readArgument
+};
 
-/// What no tensor in memory has: tensors lie on the heap, or far behind it, where the system maps.
-bool isNoAddress(const void *data) {
-  static const uintptr_t begin = heapBegin();
-  constexpr uintptr_t mapped = uintptr_t(1) << 40;
-  auto address = reinterpret_cast<uintptr_t>(data);
-  return address < mapped && (!address || address < begin || address >= reinterpret_cast<uintptr_t>(sbrk(0)));
-}
+PyTypeObject *lastType = nullptr; // the type that was last looked up, and what was found
+const TypeReader *lastReader = nullptr;
 
-bool hasElements(const Tensor &tensor) {
-  return std::none_of(tensor.extents, tensor.extents + tensor.rank, [](int64_t extent) { return extent == 0; });
-}
-
-/// Fake tensors, wrappers without a storage, and views of a storage that was freed give a null pointer, and what lies so far behind it.
-void requireMemory(PyObject *object, const char *name, const Tensor &tensor) {
-  if (!isNoAddress(tensor.data) || !hasElements(tensor))
-    return;
-  if (tensor.data) { // of a storage that is there it is an address, whatever it looks like
-    Reference storage(PyObject_CallMethod(object, "untyped_storage", nullptr));
-    Reference begin(storage ? PyObject_CallMethod(storage.object, "data_ptr", nullptr) : nullptr);
-    bool known = begin && PyLong_Check(begin.object), isThere = known && PyLong_AsVoidPtr(begin.object);
+const TypeReader &readerOf(PyTypeObject *type) {
+  if (type == lastType)
+    return *lastReader;
+  static auto &readers = *new std::unordered_map<PyTypeObject *, TypeReader>;
+  auto [entry, isNew] = readers.try_emplace(type);
+  if (isNew) {
+    Py_INCREF(type); // its address must stay its own
+    Reference capsule(PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), "__dlpack_c_exchange_api__"));
     PyErr_Clear();
-    if (isThere || (!storage && !PyObject_HasAttrString(object, "untyped_storage")))
-      return;
+    if (capsule && PyCapsule_IsValid(capsule.object, "dlpack_exchange_api")) {
+      auto *api = static_cast<const dlpack::ExchangeApi *>(PyCapsule_GetPointer(capsule.object, "dlpack_exchange_api"));
+      if (api->header.version.major == 1 && api->tensorFromObject)
+        entry->second.exchange = api;
+    }
+    entry->second.torch = isTorchTensor(type);
+    PyNumberMethods *number = type->tp_as_number;
+    entry->second.number = !entry->second.exchange && number && (number->nb_index || number->nb_float) &&
+                           !PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__dlpack__");
+    entry->second.structure =
+        PyType_IsSubtype(type, &PyTuple_Type) || PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__tile_structure__");
   }
-  failArgument(
-      name, "has no memory: it is a " + std::string(Py_TYPE(object)->tp_name) + " whose elements were never made, or were freed",
-      "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
+  lastType = type;
+  lastReader = &entry->second;
+  return entry->second;
+}
+
+/// Refuses torch's fake tensors, wrappers without a storage, and what was freed or negated lazily; storages may be made smaller under
+/// the tensors in them, too.
+void requireElements(PyObject *object, const char *name, const Tensor &tensor, bool torch) {
+  Span bytes = byteSpan(tensor);
+  if (bytes.first == bytes.last)
+    return;
+  TorchView view = torch ? viewOf(object) : TorchView{reinterpret_cast<uintptr_t>(tensor.data), -1, false};
+  if (!tensor.data || !view.begin)
+    failArgument(name,
+                 "has no memory: it is a " + std::string(Py_TYPE(object)->tp_name) +
+                     " whose elements were never made, or were freed",
+                 "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
+  uint64_t needed = bytes.last - view.begin;
+  bool negated = view.negated && isFloat(tensor.dtype), shrunken = view.bytes >= 0 && needed > uint64_t(view.bytes);
+  if (!negated && !shrunken)
+    return;
+  std::string is = "a tensor that torch has negated without touching its memory (is_neg())", hint = ".resolve_neg()";
+  if (shrunken) {
+    is = "a tensor that needs " + std::to_string(needed) + " bytes of its storage, which was made smaller and holds " +
+         std::to_string(view.bytes);
+    hint = " after " + std::string(name) + ".untyped_storage().resize_(" + std::to_string(needed) + ")";
+  }
+  throw Error({Diagnostic::Kind::Value, "argument '" + std::string(name) + "' is " + is, "pass " + std::string(name) + hint, {}});
 }
 
 bool readDlpackObject(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
@@ -277,7 +300,7 @@ bool readDlpackObject(PyObject *object, const char *name, Argument &argument, Ar
     return false;
   auto *managed = static_cast<dlpack::ManagedTensor *>(PyCapsule_GetPointer(capsule, "dltensor"));
   readDlpack(managed->tensor, name, argument, owners);
-  requireMemory(object, name, argument.tensor);
+  requireElements(object, name, argument.tensor, readerOf(Py_TYPE(object)).torch);
   return true;
 }
 
@@ -333,44 +356,6 @@ bool readPointerObject(PyObject *object, const char *name, Argument &argument, A
   return true;
 }
 
-/// How tensors of a Python type are read; found once a type.
-struct TypeReader {
-  const dlpack::ExchangeApi *exchange = nullptr;
-  bool torch = false;
-  /// NumPy scalars offer buffers, as 0-d arrays do, but are numbers: they have no __dlpack__.
-  bool number = false;
-  bool structure = false; ///< see readArgument
-};
-
-PyTypeObject *lastType = nullptr; // the type that was last looked up, and what was found
-const TypeReader *lastReader = nullptr;
-
-const TypeReader &readerOf(PyTypeObject *type) {
-  if (type == lastType)
-    return *lastReader;
-  static auto &readers = *new std::unordered_map<PyTypeObject *, TypeReader>;
-  auto [entry, isNew] = readers.try_emplace(type);
-  if (isNew) {
-    Py_INCREF(type); // its address must stay its own
-    Reference capsule(PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), "__dlpack_c_exchange_api__"));
-    PyErr_Clear();
-    if (capsule && PyCapsule_IsValid(capsule.object, "dlpack_exchange_api")) {
-      auto *api = static_cast<const dlpack::ExchangeApi *>(PyCapsule_GetPointer(capsule.object, "dlpack_exchange_api"));
-      if (api->header.version.major == 1 && api->tensorFromObject)
-        entry->second.exchange = api;
-      entry->second.torch = PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "is_neg");
-    }
-    PyNumberMethods *number = type->tp_as_number;
-    entry->second.number = !entry->second.exchange && number && (number->nb_index || number->nb_float) &&
-                           !PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__dlpack__");
-    entry->second.structure =
-        PyType_IsSubtype(type, &PyTuple_Type) || PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__tile_structure__");
-  }
-  lastType = type;
-  lastReader = &entry->second;
-  return entry->second;
-}
-
 bool readTensor(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   const TypeReader &reader = readerOf(Py_TYPE(object));
   argument.readOnly = argument.coded = false;
@@ -379,13 +364,7 @@ bool readTensor(PyObject *object, const char *name, Argument &argument, Argument
     if (reader.exchange->tensorFromObject(object, &tensor))
       failArgument(name, "cannot be read: " + takeException());
     readDlpack(tensor, name, argument, owners);
-    requireMemory(object, name, argument.tensor);
-    if (reader.torch && isFloat(argument.tensor.dtype) && isNegated(object))
-      throw Error(
-          {Diagnostic::Kind::Value,
-           "argument '" + std::string(name) + "' is a tensor that torch has negated without touching its memory (is_neg())",
-           "pass " + std::string(name) + ".resolve_neg()",
-           {}});
+    requireElements(object, name, argument.tensor, reader.torch);
     return true;
   }
   if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && readBuffer(object, name, argument, owners))

@@ -142,8 +142,68 @@ def test_subclasses_with_memory_are_tensors(language):
     assert out.tolist() == [2] * 4
 
 
+class ByCapsule(torch.Tensor):
+    """A tensor that is read as those of frameworks without DLPack's functions in C."""
+
+    __dlpack_c_exchange_api__ = None
+
+
+def shrunken(bytes, make=lambda: torch.ones(4)):
+    x = make()
+    x.untyped_storage().resize_(bytes)
+    return x
+
+
+SHRUNKEN = {
+    "last byte": lambda: shrunken(15),
+    "all but one byte": lambda: shrunken(1),
+    "view": lambda: shrunken(31, lambda: torch.ones(8)[4:]),
+    "view behind it": lambda: shrunken(16, lambda: torch.ones(1 << 20)[-4:]),
+    "by capsule": lambda: shrunken(12, lambda: torch.ones(4).as_subclass(ByCapsule)),
+    "parameter": lambda: shrunken(12, lambda: torch.nn.Parameter(torch.ones(4), requires_grad=False)),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", SHRUNKEN)
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_storage_smaller_than_its_tensor_is_refused(language, kind, at):
+    call, x, small = LANGUAGES[language](), torch.zeros(4), SHRUNKEN[kind]()
+    arguments = (small, x) if at == 0 else (x, small)
+    call(torch.ones(4), x.clone())  # a launch that is repeated looks, too
+    with pytest.raises(Error, match=r"(?s)needs (\d+) bytes of its storage, which was made smaller .*resize_\(\1\)"):
+        call(*arguments)
+    assert x.tolist() == [0] * 4
+    bytes = (small.storage_offset() + 4) * 4
+    small.untyped_storage().resize_(bytes)
+    call(*arguments)
+
+
+def strided(bytes):
+    return shrunken(bytes, lambda: torch.ones(4, 4)[:, 1])
+
+
+def test_strides_count():
+    x, out = strided(13 * 4 + 4), torch.zeros(4)
+    nine()(x, out)
+    assert out[0] == 2
+    with pytest.raises(ValueError, match="needs 56 bytes of its storage, which was made smaller and holds 55"):
+        nine()(strided(55), out)
+    nine()(shrunken(4, lambda: torch.ones(1).expand(4)), out)
+    assert out.tolist() == [2] * 4
+
+
+def test_what_holds_a_shrunken_tensor():
+    small, out = shrunken(12), torch.zeros(4)
+    with pytest.raises(ValueError, match="'x' is a tensor that needs 16 bytes of its storage"):
+        plus[(1,)](tileon.reinterpret(small, tl.int32), out)
+    with pytest.raises(ValueError, match="'x' is a tensor that needs 16 bytes of its storage"):
+        plus[(1,)](small, out, debug=True)
+
+
 def test_no_elements_need_no_memory():
     plus[(0,)](torch.empty(0), torch.empty(0))
+    plus[(0,)](shrunken(0)[:0], torch.empty(0))
 
 
 def test_the_message_says_what_it_is():
@@ -188,3 +248,5 @@ def test_a_negated_result_is_refused(language):
     x = torch.zeros(4)
     with pytest.raises(ValueError, match="is_neg"):
         LANGUAGES[language]()(x, NEGATED["imaginary part"]())
+    with pytest.raises(ValueError, match="is_neg"):
+        LANGUAGES[language]()(x, NEGATED["imaginary part"]().as_subclass(ByCapsule))
