@@ -137,7 +137,7 @@ def test_types_that_differ():
         return x
 
     _, line, text = failing(f)
-    assert line == 5 and "`x` is int in one branch and the host value 1.5 in the other" in text
+    assert line == 5 and "`x` is int in one branch (line " in text and ") and the host value 1.5 in the other (line " in text
 
     def g(a, b):
         x = a
@@ -146,7 +146,7 @@ def test_types_that_differ():
         return x
 
     _, line, text = failing(g)
-    assert line == 4 and "`x` is float in one branch and int in the other (`if` in line" in text
+    assert line == 4 and "`x` is float in one branch (line " in text and ") and int in the other (`if` in line " in text
 
 
 def test_loop_that_changes_a_type():

@@ -122,6 +122,10 @@ class Language(Regions):
         return self.assign(name, self.binary(op, old, value), old)
 
     def binary(self, op: str, a: Any, b: Any) -> Any:
+        return self.operate(op, a, b)
+
+    def operate(self, op: str, a: Any, b: Any) -> Any:
+        """An operator as the program writes it: Python asks `b` for the mirrored one where `a` does not know `b`."""
         return BINARY[op](a, b)
 
     def unpack(self, value: Any) -> Any:
@@ -286,7 +290,7 @@ class Language(Regions):
         left, result = first, None
         for op, thunk in zip(operators, thunks):
             right = thunk()
-            one = BINARY[op](left, right)
+            one = self.operate(op, left, right)
             result = one if result is None else self.and_(partial(_same, result), partial(_same, one))
             if not self.is_value(self.host(result)) and not self.host(result):
                 return result

@@ -31,3 +31,4 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda a, b: a in b,
     "not in": lambda a, b: a not in b,
 }
+COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import types
+import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from ..errors import Place
 
@@ -69,3 +71,12 @@ def of_exception(exception: BaseException) -> list[Place]:
         frames.append((traceback.tb_frame.f_code, traceback.tb_lasti))
         traceback = traceback.tb_next
     return _chain(reversed(frames))
+
+
+_WARNED: dict[str, dict[Any, Any]] = {}  # file -> what Python's filters know of the warnings in it
+
+
+def warn(message: str) -> None:
+    """A warning at the running program's line; Python's filters decide how often it is shown."""
+    file, line = next(((file, line) for file, line, _, _ in current()), ("<unknown>", 0))
+    warnings.warn_explicit(message, UserWarning, file, line, registry=_WARNED.setdefault(file, {}))

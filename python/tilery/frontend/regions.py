@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import error
+from .assignments import last_lines
 from .jumps import DONE, RESULT
 from .structure import Leaf, Mismatch, Number, Undefined, children, fill, is_number, leaves_of, map_leaves, pair
 from .trace import Region, Trace
@@ -187,6 +188,8 @@ class Regions(Trace):
                 # Until the function's end the result is read only where a `return` was passed.
                 if leaves_early or name == RESULT:
                     return self._against_nothing(value, missing is a, leaves)
+                if missing.reason and missing is not old:  # the branch says itself what became of it
+                    return missing
                 reason = f"`{name}` is defined in only one branch of the `if` in line {line}"
                 return Undefined(name, reason, line, f"give `{name}` a value before the `if`, or in both branches")
         mark = len(leaves)
@@ -194,7 +197,7 @@ class Regions(Trace):
             plan = pair(self.is_value, a, b, leaves)
             for x, y in leaves[mark:]:
                 if not self._one_type(x, y):
-                    raise Mismatch(f"{self.describe(x)} in one branch and {self.describe(y)} in the other")
+                    raise Mismatch(None if x is a else f"{self.describe(x)} in one branch and {self.describe(y)} in the other")
             return plan
         except Mismatch as e:
             del leaves[mark:]
@@ -208,12 +211,15 @@ class Regions(Trace):
         if name == RESULT and (a is None or b is None):
             return f"a value is returned in only one branch of the `if` in line {line}"
         what = "the result" if name == RESULT else f"`{name}`"
-        if hasattr(a, "__tile_words__"):
-            reason = None
-        if reason and reason.startswith("it has"):
-            return f"{what} differs: {reason}"
-        reason = reason or f"{self.describe(a)} in one branch and {self.describe(b)} in the other"
+        if reason is None or isinstance(a, (tuple, list)) or hasattr(a, "__tile_words__"):
+            places = [f" (line {n})" if n else "" for n in self._assigned(line, name)]
+            first, second = places if len(places) == 2 else ("", "")
+            reason = f"{self.describe(a)} in one branch{first} and {self.describe(b)} in the other{second}"
         return f"{what} is {reason} (`if` in line {line})"
+
+    def _assigned(self, line: int, name: str) -> list[int | None]:
+        """Where the blocks of the `if` or loop in this line assign the name last."""
+        return last_lines(self.active[-1][0], line, name) if self.active else []
 
     def _one_type(self, x: Any, y: Any) -> bool:
         if is_number(x) or is_number(y):
@@ -227,15 +233,19 @@ class Regions(Trace):
         return type_ == after_type or self.widens(after_type, type_)
 
     def describe(self, value: Any) -> str:
-        return (
-            str(self.b.type_of(value))
-            if self.is_value(value)
-            else f"the host value {value!r}"
-            if is_number(value)
-            else value.__tile_words__
-            if hasattr(value, "__tile_words__")
-            else f"a host {type(value).__name__}"
-        )
+        value = self.host(value)
+        if self.is_value(value):
+            return str(self.b.type_of(value))
+        if is_number(value):
+            return f"the host value {value!r}"
+        if hasattr(value, "__tile_words__"):
+            return str(value.__tile_words__)
+        if isinstance(value, (tuple, list)):
+            parts = ", ".join(repr(v) if is_number(v := self.host(part)) else self.describe(v) for part in value)
+            return f"a {type(value).__name__} of {len(value)} ({parts})"
+        if value is None or isinstance(value, str):
+            return "None" if value is None else f"the text {value!r}"
+        return f"the type {value}" if hasattr(value, "__tile_dtype__") else f"a host {type(value).__name__}"
 
     def _against_nothing(self, value: Any, first: bool, leaves: list[tuple[Any, Any]]) -> Any:
         """Merges a value with "don't care"."""
@@ -303,7 +313,7 @@ class Regions(Trace):
                     except Mismatch:
                         del leaves[mark:]
                         plans.append(None)
-                        fixes[i] = ("local", a if isinstance(a, Undefined) else None, None)
+                        fixes[i] = ("local", self._changed(name, s, a, kind, line), None)
                         continue
                     for x, y in leaves[mark:]:
                         after_type = self.b.type_of(y) if self.is_value(y) else None
@@ -320,20 +330,27 @@ class Regions(Trace):
             for i, (what, data, types) in fixes.items():
                 if what == "local":
                     local[i] = True
-                    before[i] = Undefined(
-                        names[i],
-                        data.reason
-                        if data
-                        else f"`{names[i]}` changes to another kind of value in the `{kind}` of line {line}",
-                        line,
-                        data.hint if data else "only run-time values can be carried from one iteration to the next",
-                    )
+                    before[i] = data
                 elif what == "result":
                     kinds = iter(types)
                     before[i] = map_leaves(lambda v: self.b.zero(next(kinds)) if self.is_value(v) else v, data)
                 else:
                     before[i] = self._fix(names[i], before[i], what, list(data))
         raise error(RuntimeError, f"the types of the variables of the `{kind}` in line {line} do not settle")
+
+    def _changed(self, name: str, old: Any, new: Any, kind: str, line: int) -> Undefined:
+        """What a variable is that changes in a loop to what the loop cannot carry."""
+        if isinstance(new, Undefined):
+            reason = new.reason or f"`{name}` has no value at the end of the `{kind}` in line {line}"
+            return Undefined(name, reason, line, new.hint, new.kind)
+        place = "".join(f" (line {n})" for n in self._assigned(line, name) if n)
+        change = f"from {self.describe(old)} to {self.describe(new)}{place}"
+        reason = f"`{name}` is changed by the `{kind}` in line {line} {change}"
+        if any(children(v) is not None or self.is_value(v) for v in (old, new)):
+            hint = f"let `{name}` be of one type before the loop and at the end of its body, or use another name inside"
+        else:
+            hint = "only run-time values can be carried from one iteration to the next"
+        return Undefined(name, reason, line, hint, TypeError)
 
     def _fix(self, name: str, value: Any, what: str, changes: list[tuple[Any, Any]]) -> Any:
         def leaf(v: Any) -> Any:
@@ -351,7 +368,9 @@ class Regions(Trace):
         self, plans: list[Any], local: list[bool], before: Sequence[Any], names: Names, args: Sequence[Any], kind: str, line: int
     ) -> list[Any]:
         return [
-            Undefined(n, getattr(old, "reason", None), None, getattr(old, "hint", None)) if is_local else fill(p, args)
+            Undefined(n, getattr(old, "reason", None), None, getattr(old, "hint", None), getattr(old, "kind", NameError))
+            if is_local
+            else fill(p, args)
             for n, p, is_local, old in zip(names, plans, local, before)
         ]
 
@@ -391,7 +410,8 @@ class Regions(Trace):
                     getattr(old, "reason", None)
                     or f"`{name}` is defined only inside the `{kind}` of line {line}, which may not run"
                 )
-                out.append(Undefined(name, reason, line, getattr(old, "hint", None) or f"give `{name}` a value before the loop"))
+                hint = getattr(old, "hint", None) or f"give `{name}` a value before the loop"
+                out.append(Undefined(name, reason, line, hint, getattr(old, "kind", NameError)))
             else:
                 out.append(fill(plan, results))
         put(out)

@@ -17,6 +17,7 @@ from ..errors import error
 from . import position
 from .jumps import RESULT, Guard, JumpLowering, mark, mark_of
 from .names import Comprehension, assigned, bound_in_comprehension, dotted, parameters
+from .operators import COMPARISONS
 from .source import tree_of
 
 HOOKS = "__t_hooks__"
@@ -467,10 +468,12 @@ class _Function(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         values = [self.visit(v) for v in [node.left, *node.comparators]]
-        if len(node.ops) == 1:
-            return self.at(ast.Compare(values[0], node.ops, values[1:]), node)
-        operators = _constant([_OPERATORS[type(o)] for o in node.ops])
-        return self.hook("compare", [operators, values[0], *(self.thunk(v) for v in values[1:])], node)
+        operators = [_OPERATORS[type(o)] for o in node.ops]
+        if len(operators) > 1:
+            return self.hook("compare", [_constant(operators), values[0], *(self.thunk(v) for v in values[1:])], node)
+        if operators[0] in COMPARISONS:
+            return self.hook("operate", [ast.Constant(operators[0]), *values], node)
+        return self.at(ast.Compare(values[0], node.ops, values[1:]), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.Call:
         return self.hook(

@@ -90,7 +90,7 @@ def pair(is_value: Callable[[Any], bool], a: Any, b: Any, leaves: list[tuple[Any
     left, right = children(a), children(b)
     if left is not None and right is not None and type(a) is type(b):
         if len(left) != len(right):
-            raise Mismatch(f"it has {len(left)} elements in one place and {len(right)} in the other")
+            raise Mismatch(None)
         return with_children(a, [pair(is_value, x, y, leaves) for x, y in zip(left, right)])
     if left is None and right is None and not is_value(a) and not is_value(b) and type(a) is type(b):
         try:

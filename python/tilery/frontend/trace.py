@@ -47,6 +47,7 @@ class Trace:
         self.b = builder
         self.regions: list[Region] = []
         self.dry = 0  # > 0 while a trace is made only to be thrown away
+        self.warned: set[str] = set()
         self.active: list[tuple[types.FunctionType, int]] = []  # (function, number of open regions) of the helpers being traced
         self.functions: dict[types.FunctionType, types.FunctionType] = {}  # function -> its bound, rewritten form
 
@@ -131,6 +132,12 @@ class Trace:
         names = _MUTATORS.get(type(owner))
         if names and function.__name__ in names:
             self.check_change(owner, f"a host {type(owner).__name__} (by `{function.__name__}`)")
+
+    def warn(self, message: str) -> None:
+        """A warning at the program's line, once a trace."""
+        if not self.dry and message not in self.warned:
+            self.warned.add(message)
+            position.warn(message)
 
     def line(self) -> int:
         chain = position.current()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _REFUSED = re.compile(r"\w+\(\): incompatible function arguments\..*?Invoked with types: (?P<types>.*)", re.DOTALL)
-_NAMED = re.compile(r"'(?P<name>\w+)'(?P<object> object)?")
+_NAMED = re.compile(r"(?P<quote>['\"])(?P<name>\w+)(?P=quote)(?P<object> object)?")
 
 
 def shown(value: Any) -> str:

@@ -13,6 +13,7 @@ from tilery import _native
 from ..core.tile.creation import arange
 from ..core.tile.tracer import Tracer as TileTracer
 from ..core.tile.value import constant_of, tensor
+from ..frontend.operators import COMPARISONS
 from ..frontend.structure import Number, Undefined
 from .arranged import Arranged, SourceView
 from .outputs import prepare
@@ -72,6 +73,9 @@ class Tracer(TileTracer):
 
     def binary(self, op: str, a: Any, b: Any) -> Any:
         return super().binary(op, self.read(a), self.read(b))
+
+    def operate(self, op: str, a: Any, b: Any) -> Any:
+        return super().operate(op, self.read(a), self.read(b)) if op in COMPARISONS else super().operate(op, a, b)
 
     def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         return super().if_exp(test, lambda: self.read(then()), lambda: self.read(other()))

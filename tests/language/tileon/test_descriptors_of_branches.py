@@ -85,3 +85,113 @@ def test_the_message_names_the_difference(kind):
     text = str(caught.value)
     assert "Mismatched type for d: a tensor descriptor of fp32 with blocks [8, 16] in one branch" in text
     assert f"and {OTHERS[kind]}" in text and "a host tensor" not in text
+
+
+# What a window is before the region, what it is at its end, as a message says it.
+BLOCKS = {
+    "descriptor": (
+        "tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16])",
+        "tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 8])",
+        "a tensor descriptor of fp32 with blocks [8, 16]",
+        "a tensor descriptor of fp32 with blocks [8, 8]",
+    ),
+    "rank": (
+        "tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16])",
+        "tl.make_tensor_descriptor(X, [128], [1], [16])",
+        "a tensor descriptor of fp32 with blocks [8, 16]",
+        "a tensor descriptor of fp32 with blocks [16]",
+    ),
+    "elements": (
+        "tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16])",
+        "tl.make_tensor_descriptor(X.to(tl.pointer_type(tl.int32)), [8, 16], [16, 1], [8, 16])",
+        "a tensor descriptor of fp32 with blocks [8, 16]",
+        "a tensor descriptor of int32 with blocks [8, 16]",
+    ),
+    "block pointer": (
+        "tl.make_block_ptr(X, (8, 16), (16, 1), (0, 0), (8, 16), (1, 0))",
+        "tl.make_block_ptr(X, (8, 16), (16, 1), (0, 0), (8, 4), (1, 0))",
+        "a block pointer of fp32 with blocks [8, 16]",
+        "a block pointer of fp32 with blocks [8, 4]",
+    ),
+    "kind": (
+        "tl.make_block_ptr(X, (8, 16), (16, 1), (0, 0), (8, 16), (1, 0))",
+        "tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16])",
+        "a block pointer of fp32 with blocks [8, 16]",
+        "a tensor descriptor of fp32 with blocks [8, 16]",
+    ),
+    "tile": (
+        "tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16])",
+        "tl.zeros((8, 16), tl.float32)",
+        "a tensor descriptor of fp32 with blocks [8, 16]",
+        "float32[8, 16]",
+    ),
+    "tuple": (
+        "(tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16]), n)",
+        "(tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 8]), n)",
+        "a tuple of 2 (a tensor descriptor of fp32 with blocks [8, 16], int32)",
+        "a tuple of 2 (a tensor descriptor of fp32 with blocks [8, 8], int32)",
+    ),
+    "length": ("(n, 2)", "(n, 2, 3.5)", "a tuple of 2 (int32, 2)", "a tuple of 3 (int32, 2, 3.5)"),
+    "inner length": (
+        "(n, (2, 3))",
+        "(n, (n,))",
+        "a tuple of 2 (int32, a tuple of 2 (2, 3))",
+        "a tuple of 2 (int32, a tuple of 1 (int32))",
+    ),
+    "tuple and number": ("(n, 2)", "n", "a tuple of 2 (int32, 2)", "int32"),
+    "nothing": ("None", "n", "None", "int32"),
+    "text": ("'a'", "'b'", "the text 'a'", "the text 'b'"),
+}
+REGIONS = {
+    "for": "    for _ in range(n):\n        d = {after}\n",
+    "while": "    i = 0\n    while i < n:\n        i += 1\n        d = {after}\n",
+    "nested": "    for _ in range(n):\n        for _ in range(n):\n            d = {after}\n",
+    "if": "    if n > 3:\n        d = {after}\n",
+    "else": "    if n > 3:\n        d = {after}\n    else:\n        d = {before}\n",
+    "elif": "    if n > 3:\n        pass\n    elif n > 2:\n        d = {after}\n",
+}
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+@pytest.mark.parametrize("region", REGIONS)
+def test_what_a_region_changes_is_named_with_its_lines(tmp_path, kind, region):
+    before, after, was, becomes = BLOCKS[kind]
+    text = "from tilery import tileon\nfrom tilery.tileon import language as tl\n\n@tileon.jit\ndef f(X, out, n):\n"
+    text += f"    d = {before}\n" + REGIONS[region].format(before=before, after=after) + "    used = d\n    tl.store(out, 1.0)\n"
+    path = tmp_path / "changes.py"
+    path.write_text(text)
+    names = {}
+    exec(compile(text, str(path), "exec"), names)  # noqa: S102
+    with pytest.raises(CompilationError) as caught:
+        names["f"][(1,)](torch.zeros(8, 16), torch.zeros(1), 4)
+    assert isinstance(caught.value, TypeError) and not isinstance(caught.value, NameError)
+    lines = text.splitlines()
+    last, use = max(i for i, line in enumerate(lines, 1) if f"d = {after}" in line), lines.index("    used = d") + 1
+    message = str(caught.value)
+    assert message.startswith(f"{path}:{use}:")
+    if region in ("for", "while", "nested"):
+        keyword = "while" if region == "while" else "for"
+        begin = max(i for i, line in enumerate(lines, 1) if line.strip().startswith(keyword))
+        change = f"from {was} to {becomes} (line {last}), and used in line {use}"
+        outer = begin - (region == "nested")
+        assert any(f"`d` is changed by the `{keyword}` in line {line} {change}" in message for line in (begin, outer))
+    else:
+        other = f" (line {last + 2})" if region == "else" else ""
+        assert f"{becomes} in one branch (line {last}) and {was} in the other{other} (`if` in line {last - 1})" in message
+
+
+def test_what_is_not_used_afterwards_may_change(engine):
+    x, out = torch.arange(128.0).view(8, 16), torch.zeros(3)
+    reuses[(1,)](x, out, 3)
+    assert out.tolist() == [x[:, :8].sum(), x.sum(), x.sum()]
+
+
+@tileon.jit
+def reuses(X, out, n):
+    d = tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16])
+    tl.store(out + 1, tl.sum(d.load([0, 0])))
+    for i in range(n):
+        d = tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 8])
+        tl.store(out, tl.sum(d.load([0, 0])))
+        d = tl.make_tensor_descriptor(X, [8, 16], [16, 1], [8, 16])
+        tl.store(out + 2, tl.sum(d.load([0, 0])))

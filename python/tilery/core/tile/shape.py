@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...errors import error
@@ -157,9 +156,7 @@ def gather(src: tensor, index: tensor, axis: int) -> tensor:
 def where(condition: Operand, x: Operand, y: Operand) -> tensor:
     """x where the condition holds, y elsewhere; both are computed."""
     condition = unwrap(condition)
-    if isinstance(condition, tensor) and not condition.dtype.is_bool() and not tracer().dry:
-        warnings.warn(
-            f"tl.where takes a condition of type int1, this one is {condition.dtype}: not 0 counts as true", stacklevel=2
-        )
+    if isinstance(condition, tensor) and not condition.dtype.is_bool():
+        tracer().warn(f"tl.where takes a condition of type int1, this one is {condition.dtype}: not 0 counts as true")
         condition = creation.cast(condition, int1)
     return wrap(native().select(condition, plain(x), plain(y)))

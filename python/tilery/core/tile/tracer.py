@@ -12,6 +12,7 @@ from ...errors import error
 from ...frontend import position
 from ...frontend.jumps import RESULT, returns
 from ...frontend.language import CONDITIONAL, Language, Range
+from ...frontend.operators import COMPARISONS
 from ...frontend.source import tree_of
 from ...frontend.structure import Number, Undefined, is_number
 from ..switches import switch
@@ -20,10 +21,15 @@ from .debug import device_print
 from .methods import tensor
 from .per_lane import Choices
 from .types import constexpr, constexpr_type, int1, is_constant, is_constexpr, pointer_type, tuple_type, unwrap
-from .value import activate, constant_of, own, to_tensor, wrap
+from .value import activate, constant_of, own, require_operand, to_tensor, wrap
 
 # What a program may keep in a global variable and does not read there under the name triton.
 _DATA = (numbers.Number, str, list, dict, set)
+
+_INSTEAD = {
+    "unsupported operand type(s) for @": "write dot(a, b)",
+    "unsupported operand type(s) for **": "multiply, or write libdevice.pow(x, y)",
+}
 
 
 class Blocks:
@@ -166,6 +172,19 @@ class Tracer(Language):
     def binary(self, op: str, a: Any, b: Any) -> Any:
         return super().binary(op, unwrap(a), unwrap(b))
 
+    def operate(self, op: str, a: Any, b: Any) -> Any:
+        operands = unwrap(a), unwrap(b)
+        if op in COMPARISONS and any(isinstance(x, tensor) for x in operands):
+            for x in operands:
+                if isinstance(x, tensor):
+                    self.native.require_numbers(x, f"operator {op}")
+                elif x is not None or op not in ("==", "!="):
+                    require_operand(x, op)
+        return super().operate(op, a, b)
+
+    def advice(self, message: str) -> str | None:
+        return next((hint for start, hint in _INSTEAD.items() if message.startswith(start)), None)
+
     def attribute(self, owner: Any, name: str) -> Any:
         plain = unwrap(owner)
         if plain is owner and (not is_constant(owner) or hasattr(owner, name)):
@@ -188,6 +207,11 @@ class Tracer(Language):
 
     def _truth(self, value: Any) -> Any:
         """Is it not 0, or, of a pointer, not null?"""
+        if isinstance(value.dtype, pointer_type):
+            self.warn(
+                "a pointer as a condition: it asks whether the address is null, not for the value that lies there; "
+                "write tl.load(...) for that, or `is not None` for an argument that may be None"
+            )
         return cast(value, int1)
 
     def describe(self, value: Any) -> str:

@@ -206,10 +206,21 @@ class tensor:
         return wrap(native().binary("or", self, plain(other)))
 
 
+_NO_OPERANDS = (type(None), str, bytes, tuple, list, dict, set)
+
+
+def require_operand(value: Any, symbol: str) -> Any:
+    """What may stand beside a tile; refuses what a program often has in hand instead."""
+    value = unwrap(value)
+    if isinstance(value, _NO_OPERANDS):
+        raise error(TypeError, f"operator {symbol} takes tiles and numbers, got {shown(value)}")
+    return value
+
+
 def _operator(symbol: str, reverse: bool) -> Callable[[tensor, Any], tensor]:
     if reverse:
-        return lambda self, other: wrap(native().binary(symbol, plain(other), self))
-    return lambda self, other: wrap(native().binary(symbol, self, plain(other)))
+        return lambda self, other: wrap(native().binary(symbol, require_operand(other, symbol), self))
+    return lambda self, other: wrap(native().binary(symbol, self, require_operand(other, symbol)))
 
 
 for _symbol, _method in {

@@ -16,13 +16,13 @@ PADDINGS = ("", "zero", "nan")
 
 
 class Block:
-    """The static shape of a window. Values of two shapes are no values of one type."""
+    """The static shape of a window and the type of its elements. Values of two of them are no values of one type."""
 
-    def __init__(self, sizes: Iterable[Any]) -> None:
-        self.sizes = [constant_of(size, "block_shape") for size in unwrap(sizes)]
+    def __init__(self, sizes: Iterable[Any], element: types.dtype) -> None:
+        self.sizes, self.element = [constant_of(size, "block_shape") for size in unwrap(sizes)], element
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Block) and self.sizes == other.sizes
+        return isinstance(other, Block) and self.sizes == other.sizes and self.element == other.element
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -71,7 +71,7 @@ class _Window:
 
     @property
     def element(self) -> types.dtype:
-        return self.base.dtype.element_ty
+        return self.block.element
 
     def place(self, offsets: Sequence[Any], checked: Sequence[int]) -> Any:
         """The lanes of the window at `offsets`. Those outside the tensor in one of the dimensions `checked` do not exist."""
@@ -217,7 +217,8 @@ def make_block_ptr(
     order: Iterable[int],
 ) -> block_pointer:
     """A block pointer: a window of `block_shape` at `offsets` into a tensor of `shape` and `strides`."""
-    base, block = _base(base, "make_block_ptr"), Block(block_shape)
+    base = _base(base, "make_block_ptr")
+    block = Block(block_shape, base.dtype.element_ty)
     extents, steps, starts = parts(shape), parts(strides), parts(offsets)
     if len({len(extents), len(steps), len(starts), len(block.sizes)}) != 1:
         raise error(ValueError, "make_block_ptr: shape, strides, offsets and block_shape must have equal lengths")
@@ -240,14 +241,15 @@ def make_tensor_descriptor(
     base: tensor, shape: Iterable[Any], strides: Iterable[Any], block_shape: Iterable[int], padding_option: str = "zero"
 ) -> tensor_descriptor:
     """A tensor with a block shape; read and written by load(offsets) and store(offsets, value)."""
-    base, extents, steps, block = _base(base, "make_tensor_descriptor"), parts(shape), parts(strides), Block(block_shape)
+    base, extents, steps = _base(base, "make_tensor_descriptor"), parts(shape), parts(strides)
+    element = base.dtype.element_ty
+    block = Block(block_shape, element)
     rank = len(extents)
     if not 1 <= rank <= 5:
         raise error(ValueError, f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
     for name, given in (("strides", steps), ("block_shape", block.sizes)):
         if len(given) != rank:
             raise error(ValueError, f"a descriptor of {rank} dimensions needs as many {name}, got {len(given)}")
-    element = base.dtype.element_ty
     if block.sizes[-1] * element.itemsize < 16:
         raise error(
             ValueError,

@@ -47,7 +47,7 @@ class Reducer(Memory):
     def region(self) -> _native.Region:
         return _native.Region(self.native, self.label(), list(self.shape), [0] * self.ndim, list(self.shape), True)
 
-    def accumulate(self, element: Element, op: str, value: Any) -> Pending | None:
+    def accumulate_at(self, element: Element, op: str, value: Any) -> Pending | None:
         if not self.plain or self.finished or op != _OPERATORS[self.op]:
             return None
 

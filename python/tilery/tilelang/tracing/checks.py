@@ -8,8 +8,10 @@ from typing import Any
 
 from ...errors import Error, error
 from ...frontend import position
+from ...frontend.operators import BINARY
 from .memory import Element, Memory
-from .values import Expr, Val
+from .values import Expr, Val, is_number
+from .words import BY_ELEMENT
 
 
 class Checks:
@@ -101,6 +103,12 @@ class Checks:
             if self.native.is_used(value):
                 raise failure
         self.doubtful = []
+
+    def operate(self, op: str, a: Any, b: Any) -> Any:
+        for x, y in ((a, b), (b, a)):
+            if op in ("==", "!=") and isinstance(x, Memory) and (is_number(y) or isinstance(y, Expr)):
+                raise error(TypeError, f"operator {op} compares numbers, and this is {x.__tile_word__}", hint=BY_ELEMENT)
+        return BINARY[op](a, b)
 
     def check_tile_op(self, what: str) -> None:
         if self.parallel:

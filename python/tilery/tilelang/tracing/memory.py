@@ -70,7 +70,7 @@ class Memory:
             return list(sizes)
         return [*sizes[:-1], binary("//", sizes[-1], 2) if sizes[-1] is not None else None]
 
-    def accumulate(self, element: Element, op: str, value: Any) -> Any:
+    def accumulate_at(self, element: Element, op: str, value: Any) -> Any:
         """See Element.accumulate."""
         return None
 
@@ -281,7 +281,7 @@ class Element(Expr):
 
     def accumulate(self, op: str, value: Any) -> Any:
         """What `element op value` is where it is no plain value: elements of reducers."""
-        return self.memory.accumulate(self, op, value)
+        return self.memory.accumulate_at(self, op, value)
 
     def read(self) -> Val:
         trace = kernel(f"an element of `{self.memory.label()}`")

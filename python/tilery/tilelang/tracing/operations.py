@@ -44,6 +44,7 @@ def call(language: str, row: Row, name: str, *arguments: Any) -> Any:
     lanes = lanewise(lambda *lane: call(language, row, name, *lane, *options), operands)
     if lanes is not None:
         return lanes
+    values.require_operands(f"T.{name}", *operands)
     if all(map(is_number, operands)):
         return on_numbers(row)(*arguments)
     takes = row.takes.T or ()

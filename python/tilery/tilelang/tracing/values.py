@@ -13,9 +13,11 @@ from typing import Any, TypeGuard
 
 from ...errors import error
 from ...frontend.operators import BINARY
+from ...frontend.wording import shown
 from .context import current
 from .dtypes import CODED, is_float
 from .dtypes import dtype as _dtype
+from .words import BY_ELEMENT, WORDS
 
 _uids = itertools.count()
 Form = tuple[dict[Any, Any], Any]  # an affine form: {atom: factor}, constant
@@ -347,15 +349,29 @@ def substitute(value: Any, sizes: Mapping[int, Any]) -> Any:
     return evaluate(Node(value.op, operands), {}) if is_number(operands[0]) else unary(value.op, operands[0])
 
 
+def _operator(op: str) -> str:
+    return f"operator {op}" if op in BINARY else f"T.{op}"
+
+
+def require_operands(what: str, *operands: Any) -> None:
+    """Refuses what is no number: `what` takes them."""
+    for operand in operands:
+        if not is_operand(operand):
+            word = WORDS.get(type(operand).__name__)
+            raise error(TypeError, f"{what} takes numbers, got {word or shown(operand)}", hint=BY_ELEMENT if word else None)
+
+
 _DIVIDES = {"//", "%", "/", "truncdiv", "truncmod"}
 
 
 def check_divisor(op: str, a: Any, b: Any) -> None:
     """Refuses to divide an integer by the constant 0."""
     if op in _DIVIDES and type(b) is int and b == 0 and isinstance(a, Expr) and not is_float(a.dtype):
-        written = op if op in BINARY else f"T.{op}"
-        hint = "look at how the divisor is computed"
-        raise error(ZeroDivisionError, f"an integer is divided (`{written}`) by the constant 0", hint=hint)
+        raise error(
+            ZeroDivisionError,
+            f"an integer is divided (`{_operator(op).removeprefix('operator ')}`) by the constant 0",
+            hint="look at how the divisor is computed",
+        )
 
 
 def binary(op: str, a: Any, b: Any) -> Any:
@@ -383,6 +399,7 @@ def binary(op: str, a: Any, b: Any) -> Any:
         if narrow:  # exact in float32
             chosen = binary(op, cast(a, "float32"), cast(b, "float32"))
             return cast(chosen, narrow[0]) if len(set(narrow)) == 1 else chosen
+    require_operands(_operator(op), a, b)
     value = current_builder().binary(op, a, b)
     form = combined(op, a, b) if not is_float(value.dtype) and isinstance(a, (Expr, int)) and isinstance(b, (Expr, int)) else None
     return Val(value, form)

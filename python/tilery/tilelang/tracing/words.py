@@ -22,6 +22,7 @@ WORDS = {
 }
 
 BY_ELEMENT = "work on its elements, as in `for i in T.Parallel(n): C[i] = A[i] + B[i]`"
+_OPERATION = re.compile("unsupported operand|not supported between|bad operand|concatenate")
 _MEMBERS = ("data", "dtype", "ndim", "scope", "shape")
 
 
@@ -34,7 +35,7 @@ def index_hint(index: Any) -> str | None:
 
 def hint_for(message: str) -> str | None:
     """Advice on what Python refuses to do with buffers, by its message in these words."""
-    if "a buffer" in message and "unsupported operand" in message:
+    if re.search(r"a buffer\b(?! has)", message) and _OPERATION.search(message):
         return BY_ELEMENT
     unknown = re.search(r"^a buffer has no attribute '(\w+)'", message)
     if unknown is None:

@@ -83,7 +83,7 @@ def put_together(description: Description, leaves: Iterator[Any]) -> Any:
         return coded_pointer(next(leaves), types.dtype(rest[0]))
     rank, padding, *block = rest
     base, *numbers = [next(leaves) for _ in range(2 * rank)]
-    return tensor_descriptor(base, numbers[:rank], [*numbers[rank:], 1], Block(block), padding == "nan")
+    return tensor_descriptor(base, numbers[:rank], [*numbers[rank:], 1], Block(block, base.dtype.element_ty), padding == "nan")
 
 
 def count(description: Description) -> int:
