@@ -447,7 +447,8 @@ bool isCodedTensor(PyObject *object) {
 static bool readTensorArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   argument.kind = Argument::Tensor;
   if (!readTensor(object, name, argument, owners))
-    failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected");
+    failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected",
+                 PyList_Check(object) ? "pass torch.tensor(" + std::string(name) + ")" : "");
   return !argument.coded;
 }
 

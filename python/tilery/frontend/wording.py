@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _REFUSED = re.compile(r"\w+\(\): incompatible function arguments\..*?Invoked with types: (?P<types>.*)", re.DOTALL)
@@ -15,6 +15,16 @@ def shown(value: Any) -> str:
     text = repr(value)
     is_short = len(text) <= 60 and "\n" not in text and not hasattr(value, "__dlpack__")
     return text if is_short else f"a value of type {type(value).__name__}"
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def number_of(name: str, extents: Sequence[int]) -> str:
+    """How to get a number out of the tensor `name`; an extent is 1 or anything else."""
+    place = "" if all(extent == 1 for extent in extents) else f"[{', '.join('0' * len(extents))}]"
+    return f"pass {name}{place}.item()" if not place else f"pass one of its numbers, as {name}{place}.item()"
 
 
 def in_words(message: str, words: Mapping[str, str]) -> str:

@@ -17,6 +17,7 @@ from ..core.cache import target_of
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
+from ..frontend.wording import counted, number_of
 from . import jagged, tuning
 from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
@@ -367,7 +368,8 @@ class Kernel:
                     raise error(
                         TypeError,
                         f"argument `{name}` of kernel `{self.application.__name__}` must be a number or a tensor of no "
-                        f"dimensions, got a tensor of {len(known[3])}",
+                        f"dimensions, got a tensor of {counted(len(known[3]), 'dimension')}",
+                        hint=number_of(name, known[3]),
                     )
                 return Argument(name, arranged, known[1])
             if kind == "const":

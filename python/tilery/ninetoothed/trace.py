@@ -33,6 +33,7 @@ def compile_application(
     native.set_position(position.current)
     with native:
         tracer = Tracer(native)
+        tracer.absent = [a.name for a in arguments if a.is_constant and a.value is None]
         used = _kernel(native, tracer, application, arguments, first, hints, masked)
         _host(native, application, arguments, first, set() if masked else used)
 

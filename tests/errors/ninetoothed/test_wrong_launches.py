@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from errors import messages
 
 from tilery import ninetoothed
 from tilery.errors import Error
@@ -117,7 +118,14 @@ WRONG = {
     "tensor for a number": (
         lambda: with_scalar(X, X, X),
         TypeError,
-        "argument `scale` of kernel `scaled` must be a number or a tensor of no dimensions, got a tensor of 1",
+        "argument `scale` of kernel `scaled` must be a number or a tensor of no dimensions, got a tensor of 1 dimension\n"
+        "  hint: pass one of its numbers, as scale[0].item()",
+    ),
+    "tensor of one element for a number": (
+        lambda: with_scalar(X, X, torch.ones(1, 1)),
+        TypeError,
+        "argument `scale` of kernel `scaled` must be a number or a tensor of no dimensions, got a tensor of 2 dimensions\n"
+        "  hint: pass scale.item()",
     ),
     "specialised size": (
         lambda: specialised(torch.ones(31), torch.ones(31)),
@@ -181,3 +189,15 @@ def test_refused(name):
         launch()
     assert isinstance(caught.value, builtin)
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("number", [Tensor(0), Tensor(0, dtype="float32"), Tensor(0, constexpr=True)])
+def test_none_for_a_number_is_named_where_it_is_used(number):
+    y = torch.zeros(8)
+    with pytest.raises(TypeError) as caught:
+        ninetoothed.make(vectors, scaled, (Tensor(1), Tensor(1), number))(torch.ones(8), y, None)
+    assert messages.relative(str(caught.value), scaled) == (
+        "line +1:9: operator * takes tiles and numbers, got None\n    y = x * scale  # noqa: F841\n        ^\n"
+        "  hint: `scale` is None: pass a number, or ask `is not None`"
+    )
+    assert y.tolist() == [0] * 8

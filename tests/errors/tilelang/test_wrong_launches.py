@@ -123,7 +123,28 @@ WRONG = {
     "tensor for a number": (
         lambda: ADD(ones(8, 4), ones(8, 4), ones(1)),
         TypeError,
-        "Expect arg[2] to be a number (`add.n` is int32)",
+        "Expect arg[2] to be a number (`add.n` is int32), got a tensor of 1 dimension\n  hint: pass n.item()",
+    ),
+    "tensor of one element for a number": (
+        lambda: ADD(ones(8, 4), ones(8, 4), np.ones((), np.int32)),
+        TypeError,
+        "Expect arg[2] to be a number (`add.n` is int32), got a tensor of 0 dimensions\n  hint: pass n.item()",
+    ),
+    "matrix for a number": (
+        lambda: ADD(ones(8, 4), ones(8, 4), ones(8, 4)),
+        TypeError,
+        "Expect arg[2] to be a number (`add.n` is int32), got a tensor of 2 dimensions\n"
+        "  hint: pass one of its numbers, as n[0, 0].item()",
+    ),
+    "None for a number": (
+        lambda: ADD(ones(8, 4), ones(8, 4), None),
+        TypeError,
+        "Expect arg[2] to be a number (`add.n` is int32), got None",
+    ),
+    "list for a tensor": (
+        lambda: ADD([1.0], ones(8, 4), 1),
+        TypeError,
+        "argument 'A' is a list; a tensor, int, float, bool or None is expected\n  hint: pass torch.tensor(A)",
     ),
     "float for an integer": (lambda: ADD(ones(8, 4), ones(8, 4), 1.5), TypeError, "Expect arg[2] to be int (`add.n` is int32)"),
     "read-only output": (
@@ -163,6 +184,11 @@ WRONG = {
         "doubled.A.ndim is expected to equal 1, but got mismatched ndim\n  hint: it has 2 dimensions",
     ),
     "eager: list": (lambda: doubled([1.0, 2.0]), TypeError, "`doubled.A` is a tensor of float32, got a list"),
+    "eager: None": (
+        lambda: doubled(None),
+        TypeError,
+        "`doubled` is missing the tensor `A`\n  hint: its parameters: A, other; constants may be given by name instead",
+    ),
     "eager: no tensor": (
         lambda: doubled(),
         TypeError,

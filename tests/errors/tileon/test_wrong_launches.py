@@ -6,8 +6,10 @@ import torch
 from errors import messages
 from language.tileon.kernels import add
 
+from tilery import tileon
 from tilery.core.compile import interpreted
 from tilery.errors import Error
+from tilery.tileon import language as tl
 
 X = np.ones(32, np.float32)
 
@@ -68,7 +70,7 @@ WRONG = {
     "list": (
         lambda: add[(1,)]([1.0], X, X, 32, 32),
         TypeError,
-        "argument 'x_ptr' is a list; a tensor, int, float, bool or None is expected",
+        "argument 'x_ptr' is a list; a tensor, int, float, bool or None is expected\n  hint: pass torch.tensor(x_ptr)",
     ),
     "missing": (lambda: add[(1,)](X, X, X, 32), TypeError, "add() is missing the argument 'BLOCK_SIZE'"),
     "too many": (lambda: add[(1,)](X, X, X, 32, 32, 1), TypeError, "add() takes 5 arguments, got 6"),
@@ -109,3 +111,13 @@ def test_message(case):
         launch()
     assert isinstance(caught.value, builtin)
     assert messages.relative(str(caught.value), add.fn) == text
+
+
+@tileon.jit
+def stores(x_ptr, n, factor, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+
+def test_none_for_a_number_is_named():
+    with pytest.raises(TypeError, match="tile or a number, got None\n.*`n` and `factor` are None: pass a number, or"):
+        stores[(1,)](X, None, None, 4)

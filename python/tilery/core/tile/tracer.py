@@ -96,6 +96,7 @@ class Tracer(Language):
         self.native = native
         self.debug = debug
         self.default_precision = default_precision  # of a dot of fp32 tiles
+        self.absent: list[str] = []  # the kernel's parameters that are None
         self.hints: Mapping[str, Any] = {}  # what the launch says beside the arguments
 
     @contextlib.contextmanager
@@ -181,6 +182,11 @@ class Tracer(Language):
                 elif x is not None or op not in ("==", "!="):
                     require_operand(x, op)
         return super().operate(op, a, b)
+
+    def none_hint(self) -> str | None:
+        """What to change where None stands for a number."""
+        names = " and ".join(f"`{name}`" for name in self.absent)
+        return f"{names} {'are' if len(self.absent) > 1 else 'is'} None: pass a number, or ask `is not None`" if names else None
 
     def advice(self, message: str) -> str | None:
         return next((hint for start, hint in _INSTEAD.items() if message.startswith(start)), None)
@@ -341,6 +347,7 @@ def trace(
         handles = iter(native.begin_kernel(name, arguments))
         native.kernel_hints(hints)
         tracer.hints = hints or {}
+        tracer.absent = [n for n, t, _, v in parameters if t is None and v is None]
         bound = [wrap(next(handles)) if t is not None else v for _, t, _, v in parameters]
         values = list(assemble(bound) if assemble else bound)
         code = function.__code__

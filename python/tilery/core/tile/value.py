@@ -92,8 +92,9 @@ def wrap(handle: Any) -> tensor:
 
 
 def plain(value: Any) -> Any:
-    """What the builder takes: constexpr opened, sequences refused."""
-    return unwrap(value)
+    """What the builder takes: constexpr opened, None refused."""
+    value = unwrap(value)
+    return to_tensor(value) if value is None else value
 
 
 class tensor:
@@ -213,7 +214,8 @@ def require_operand(value: Any, symbol: str) -> Any:
     """What may stand beside a tile; refuses what a program often has in hand instead."""
     value = unwrap(value)
     if isinstance(value, _NO_OPERANDS):
-        raise error(TypeError, f"operator {symbol} takes tiles and numbers, got {shown(value)}")
+        hint = tracer().none_hint() if value is None else None
+        raise error(TypeError, f"operator {symbol} takes tiles and numbers, got {shown(value)}", hint=hint)
     return value
 
 
@@ -278,7 +280,7 @@ def to_tensor(value: Any) -> tensor:
         return value
     if not isinstance(value, (bool, int, float)):
         got = "None" if value is None else f"a value of type {type(value).__name__}"
-        raise error(TypeError, f"expected a tile or a number, got {got}")
+        raise error(TypeError, f"expected a tile or a number, got {got}", hint=tracer().none_hint() if value is None else None)
     return tensor(native().materialize(value), value)
 
 

@@ -203,7 +203,7 @@ class EagerFunction:
         """The value of each constant, from the tensors or by name."""
         constants: dict[str, Any] = {}
         for name, kind in survey.tensors.items():
-            if name not in values or isinstance(kind, dtype):
+            if values.get(name) is None or isinstance(kind, dtype):
                 continue
             shape, strides = _layout(values[name])
             if not isinstance(values[name], TensorType):
@@ -219,7 +219,7 @@ class EagerFunction:
             constants[name] = value
         for name in survey.constants:
             if name not in constants:
-                missing = [p for p, kind in survey.tensors.items() if p not in values and isinstance(kind, TensorType)]
+                missing = [p for p, kind in survey.tensors.items() if values.get(p) is None and isinstance(kind, TensorType)]
                 if missing:
                     raise error(
                         TypeError,

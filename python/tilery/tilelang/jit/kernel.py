@@ -15,6 +15,7 @@ from tilery import _native
 from ...core import cache, compile
 from ...core.arrays import on_gpu
 from ...errors import error
+from ...frontend.wording import counted, number_of
 from .. import refused
 from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
@@ -265,8 +266,10 @@ class JITKernel(_native.Launcher):
         """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""
         label = f"{self.prim_func.__name__}.{name}"
         if not isinstance(kind, TensorType):
-            if known[0] not in ("int", "float", "bool", "const"):
-                raise error(TypeError, f"Expect arg[{position}] to be a number (`{label}` is {kind})")
+            if known[0] not in ("int", "float", "bool", "const") or known == ("const", None):
+                got = f"a tensor of {counted(len(known[3]), 'dimension')}" if known[0] == "tensor" else "None"
+                hint = number_of(name, known[3]) if known[0] == "tensor" else None
+                raise error(TypeError, f"Expect arg[{position}] to be a number (`{label}` is {kind}), got {got}", hint=hint)
             if known[0] == "float" and "int" in kind:
                 raise error(TypeError, f"Expect arg[{position}] to be int (`{label}` is {kind})")
             return None
