@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import counted
 from ..tracing.context import kernel
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import Element, Memory, Region
@@ -88,6 +89,23 @@ def access_ptr(
     return Pointer(element, access, _count(place, extents, extent))
 
 
+def pointer_into(
+    memory: Memory, access: str | int, ptr_type: str, content_lanes: int, offset: Any, extent: Any
+) -> Pointer:
+    """The address of the element `offset` of a buffer, counted along its rows."""
+    if content_lanes != 1 or ptr_type != "handle":
+        raise error(
+            ValueError,
+            f"`{memory.label()}.access_ptr` gives addresses of its elements, not of {ptr_type} with {content_lanes} lanes",
+            hint="leave ptr_type and content_lanes out",
+        )
+    indices: list[Any] = []
+    for size in reversed(memory.shape[1:]):
+        indices.insert(0, binary("%", offset, size))
+        offset = binary("//", offset, size)
+    return access_ptr(memory[(offset, *indices)], access, extent=extent)
+
+
 def _count(place: Any, extents: Sequence[Any], extent: Any) -> int | None:
     """How many elements an address is said to be for; None: nobody says it, or it is known at run time only."""
     if extent is not None:
@@ -99,7 +117,7 @@ def _count(place: Any, extents: Sequence[Any], extent: Any) -> int | None:
     return math.prod(extents) if extents and all(isinstance(n, int) for n in extents) else None
 
 
-_MOST_BYTES = 16  # that one instruction copies
+_SIZES = (4, 8, 16)  # bytes that one instruction copies
 
 
 def _copied(kind: Any, number: int, counts: set[int]) -> int | None:
@@ -108,11 +126,18 @@ def _copied(kind: Any, number: int, counts: set[int]) -> int | None:
     by_bytes = number * 8 // kind.bits if number * 8 % kind.bits == 0 else 0
     if counts:
         return next((count for count in (number, by_bytes) if counts == {count}), None)
-    return number if number * kind.bits <= _MOST_BYTES * 8 else by_bytes
+    return number if number * kind.bits <= _SIZES[-1] * 8 else by_bytes
+
+
+def _is_merged(bits: int) -> bool:
+    """Are copies of so many bits, each too small for an instruction, one copy by the loop around them?"""
+    trace = kernel("T.ptx_cp_async")
+    vectors = [getattr(region, "vector", 1) for region in trace.regions]
+    return bits in (8, 16) and (bool(trace.parallel) or any(bits * lanes % (8 * _SIZES[0]) == 0 for lanes in vectors))
 
 
 def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> None:
-    """Copies elements, up to 16 bytes, from a tensor to a buffer, which are there at the next statement; zeros without the
+    """Copies elements, 4, 8 or 16 bytes (or fewer in each iteration of a loop that makes vectors of them), from a tensor to a buffer, which are there at the next statement; zeros without the
     predicate. A number that fits the extents of the addresses as bytes only is one of bytes."""
     kernel("T.ptx_cp_async")
     if not isinstance(dst, Pointer) or not isinstance(src, Pointer):
@@ -128,11 +153,12 @@ def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> N
         said = " and ".join(map(str, sorted(counts)))
         hint = f"write the same number in T.access_ptr(place, access, {num_elems}) and here"
         raise error(ValueError, f"T.ptx_cp_async copies {num_elems} elements of {kind}, its addresses are for {said}", hint=hint)
-    if count * kind.bits not in (8, 16, 32, 64, _MOST_BYTES * 8):
+    if count * kind.bits not in [8 * size for size in _SIZES] and not _is_merged(count * kind.bits):
         raise error(
             ValueError,
-            f"T.ptx_cp_async copies up to {_MOST_BYTES} bytes, a power of two, not {num_elems} elements of {kind}",
-            hint=f"copy {_MOST_BYTES * 8 // kind.bits} elements at a time",
+            f"T.ptx_cp_async copies 4, 8 or 16 bytes, not {counted(num_elems, 'element')} of {kind} "
+            f"({counted(count * kind.bits // 8, 'byte')})",
+            hint=f"copy {' or '.join(str(8 * size // kind.bits) for size in _SIZES if 8 * size >= kind.bits)} elements at a time",
         )
     values = [element.read() for element in src.neighbours(count)]
     for element, value in zip(dst.neighbours(count), values):

@@ -80,6 +80,7 @@ class Serial(Iteration):
     def _loop(self, trace: Any, lo: Any, hi: Any, step: Any, body: Callable[[Any], Any], line: int) -> None:
         counter, _ = trace.b.for_begin(lo, hi, step, [], self.attributes)
         with trace.region("for", line), trace.ranging([(counter, lo, hi, step)]):
+            trace.regions[-1].vector = hi - lo if self.attributes.get("vectorize") and isinstance(hi, int) else 1
             if trace.work:
                 known = all(isinstance(bound, int) for bound in (lo, hi, step))
                 trace.work.launches[-1].stages = max(trace.work.launches[-1].stages, self.attributes.get("num_stages", 1))

@@ -23,7 +23,7 @@ WORDS = {
 
 BY_ELEMENT = "work on its elements, as in `for i in T.Parallel(n): C[i] = A[i] + B[i]`"
 _OPERATION = re.compile("unsupported operand|not supported between|bad operand|concatenate")
-_MEMBERS = ("data", "dtype", "ndim", "scope", "shape")
+_MEMBERS = ("access_ptr", "data", "dtype", "ndim", "scope", "shape")
 
 
 def index_hint(index: Any) -> str | None:
