@@ -226,6 +226,7 @@ bool readArrayInterface(PyObject *object, const char *name, Argument &argument, 
 struct TypeReader {
   const dlpack::ExchangeApi *exchange = nullptr;
   bool torch = false;
+  bool subclass = false; ///< of torch's tensors: objects may have no memory, and torch warns about who asks for its address
   /// NumPy scalars offer buffers, as 0-d arrays do, but are numbers: they have no __dlpack__.
   bool number = false;
   bool structure = false; ///< see readArgument
@@ -249,6 +250,7 @@ const TypeReader &readerOf(PyTypeObject *type) {
         entry->second.exchange = api;
     }
     entry->second.torch = isTorchTensor(type);
+    entry->second.subclass = entry->second.torch && isTorchTensor(type->tp_base);
     PyNumberMethods *number = type->tp_as_number;
     entry->second.number = !entry->second.exchange && number && (number->nb_index || number->nb_float) &&
                            !PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__dlpack__");
@@ -260,6 +262,22 @@ const TypeReader &readerOf(PyTypeObject *type) {
   return entry->second;
 }
 
+[[noreturn]] void failNoMemory(PyObject *object, const char *name) {
+  failArgument(
+      name, "has no memory: it is a " + std::string(Py_TYPE(object)->tp_name) + " whose elements were never made, or were freed",
+      "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
+}
+
+/// Does an object of such a type have elements and no memory?
+bool isWithoutMemory(PyObject *object, const TypeReader &reader) {
+  if (!reader.subclass || viewOf(object).begin)
+    return false;
+  Reference count(PyObject_CallMethod(object, "numel", nullptr));
+  bool empty = count && PyObject_IsTrue(count.object) == 0;
+  PyErr_Clear();
+  return !empty;
+}
+
 /// Refuses torch's fake tensors, wrappers without a storage, and what was freed or negated lazily; storages may be made smaller under
 /// the tensors in them, too.
 void requireElements(PyObject *object, const char *name, const Tensor &tensor, bool torch) {
@@ -268,10 +286,7 @@ void requireElements(PyObject *object, const char *name, const Tensor &tensor, b
     return;
   TorchView view = torch ? viewOf(object) : TorchView{reinterpret_cast<uintptr_t>(tensor.data), -1, false};
   if (!tensor.data || !view.begin)
-    failArgument(name,
-                 "has no memory: it is a " + std::string(Py_TYPE(object)->tp_name) +
-                     " whose elements were never made, or were freed",
-                 "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
+    failNoMemory(object, name);
   uint64_t needed = bytes.last - view.begin;
   bool negated = view.negated && isFloat(tensor.dtype), shrunken = view.bytes >= 0 && needed > uint64_t(view.bytes);
   if (!negated && !shrunken)
@@ -359,6 +374,8 @@ bool readPointerObject(PyObject *object, const char *name, Argument &argument, A
 bool readTensor(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   const TypeReader &reader = readerOf(Py_TYPE(object));
   argument.readOnly = argument.coded = false;
+  if (isWithoutMemory(object, reader))
+    failNoMemory(object, name);
   if (reader.exchange) {
     dlpack::Tensor tensor;
     if (reader.exchange->tensorFromObject(object, &tensor))
@@ -436,7 +453,7 @@ int64_t *ArgumentOwners::numbers(int32_t count) {
 bool isCodedTensor(PyObject *object) {
   const TypeReader &reader = readerOf(Py_TYPE(object));
   dlpack::Tensor tensor;
-  if (!reader.exchange || reader.exchange->tensorFromObject(object, &tensor)) {
+  if (!reader.exchange || isWithoutMemory(object, reader) || reader.exchange->tensorFromObject(object, &tensor)) {
     PyErr_Clear();
     return false;
   }

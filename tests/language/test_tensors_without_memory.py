@@ -1,5 +1,9 @@
 """Tensors whose elements do not lie in memory as they are: refused before anything is read, in every language."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -204,6 +208,51 @@ def test_what_holds_a_shrunken_tensor():
 def test_no_elements_need_no_memory():
     plus[(0,)](torch.empty(0), torch.empty(0))
     plus[(0,)](shrunken(0)[:0], torch.empty(0))
+
+
+FAKE = """
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from tilery import ninetoothed, tilelang, tileon
+from language.test_tensors_without_memory import LANGUAGES
+
+calls = [make() for make in LANGUAGES.values()]
+with FakeTensorMode() as mode:
+    fake = torch.zeros(4)
+real = torch.ones(4)
+for call, inside in zip(calls * 2, [*{inside}] * 3):
+    try:
+        if inside:
+            with mode:
+                call(fake, real)
+        else:
+            call(fake, real)
+    except TypeError as error:
+        assert "has no memory" in str(error)
+    else:
+        raise AssertionError
+x = torch.ones(4)
+for call in calls:
+    call(x, real.zero_())
+    assert real.tolist() == [2] * 4
+x.untyped_storage().resize_(8)
+try:
+    call(x, real)
+except ValueError as error:
+    assert "was made smaller" in str(error)
+else:
+    raise AssertionError
+"""
+
+
+@pytest.mark.parametrize("inside", [(True, False), (False, True)])
+def test_torch_does_not_warn_of_what_is_refused(tmp_path, inside):
+    path = tmp_path / "fake.py"
+    path.write_text(FAKE.format(inside=inside))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["tests", os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-W", "always", path], env=environment, capture_output=True, text=True)  # noqa: S603
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
 
 
 def test_the_message_says_what_it_is():

@@ -137,8 +137,9 @@ def _is_merged(bits: int) -> bool:
 
 
 def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> None:
-    """Copies elements, 4, 8 or 16 bytes (or fewer in each iteration of a loop that makes vectors of them), from a tensor to a buffer, which are there at the next statement; zeros without the
-    predicate. A number that fits the extents of the addresses as bytes only is one of bytes."""
+    """Copies elements, 4, 8 or 16 bytes (or fewer in each iteration of a loop that makes vectors of them), from a tensor to a
+    buffer, which are there at the next statement; zeros without the predicate. A number that fits the extents of the addresses
+    as bytes only is one of bytes."""
     kernel("T.ptx_cp_async")
     if not isinstance(dst, Pointer) or not isinstance(src, Pointer):
         raise error(TypeError, f"T.ptx_cp_async takes two addresses, got {dst!r} and {src!r}", hint="T.access_ptr gives them")
@@ -154,11 +155,10 @@ def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> N
         hint = f"write the same number in T.access_ptr(place, access, {num_elems}) and here"
         raise error(ValueError, f"T.ptx_cp_async copies {num_elems} elements of {kind}, its addresses are for {said}", hint=hint)
     if count * kind.bits not in [8 * size for size in _SIZES] and not _is_merged(count * kind.bits):
+        given = f"{counted(num_elems, 'element')} of {kind} ({counted(count * kind.bits // 8, 'byte')})"
+        whole = " or ".join(str(8 * size // kind.bits) for size in _SIZES if 8 * size >= kind.bits)
         raise error(
-            ValueError,
-            f"T.ptx_cp_async copies 4, 8 or 16 bytes, not {counted(num_elems, 'element')} of {kind} "
-            f"({counted(count * kind.bits // 8, 'byte')})",
-            hint=f"copy {' or '.join(str(8 * size // kind.bits) for size in _SIZES if 8 * size >= kind.bits)} elements at a time",
+            ValueError, f"T.ptx_cp_async copies 4, 8 or 16 bytes, not {given}", hint=f"copy {whole} elements at a time"
         )
     values = [element.read() for element in src.neighbours(count)]
     for element, value in zip(dst.neighbours(count), values):
