@@ -122,7 +122,12 @@ DType toDType(nb::handle object) {
   if (PyUnicode_Check(name.ptr()))
     if (auto dtype = parseDType(nb::cast<std::string>(name)))
       return *dtype;
-  throw Error(Diagnostic{Diagnostic::Kind::Type, "unknown element type " + std::string(nb::repr(object).c_str()), "", {}});
+  std::string text = nb::repr(object).c_str(), last = text.substr(text.rfind('.') + 1); // torch.float32
+  throw Error(Diagnostic{Diagnostic::Kind::Type,
+                         "unknown element type " + text,
+                         parseDType(last) ? "write the type of the kernel's language, or its name: '" + last + "'"
+                                          : "known are bool, int8 to int64, uint8 to uint64, bfloat16, float16 to float64",
+                         {}});
 }
 
 } // namespace tilery::python

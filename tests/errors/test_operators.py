@@ -11,6 +11,8 @@ from tilery import ninetoothed, tilelang, tileon  # noqa: F401 in the sources
 ARITHMETIC = ["+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^"]
 ORDER = ["<", "<=", ">", ">="]
 HEAD = """
+import torch
+
 from tilery import ninetoothed, tilelang, tileon
 from tilery.ninetoothed import Tensor, language as ntl
 from tilery.tilelang import language as T
@@ -58,7 +60,7 @@ def call(*arguments):
 def message(tmp_path, monkeypatch, request):
     """(language, expression) -> (what is wrong with it, the whole text)"""
 
-    def run(language, expression):
+    def run(language, expression, kind=TypeError):
         name = f"wrong_operator_{len(sys.modules)}"
         path = tmp_path / f"{name}.py"
         path.write_text(HEAD + SOURCES[language].format(expression))
@@ -66,7 +68,7 @@ def message(tmp_path, monkeypatch, request):
         module = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, name, module)
         spec.loader.exec_module(module)
-        with pytest.raises(TypeError) as caught:
+        with pytest.raises(kind) as caught:
             module.call(torch.zeros(4), torch.zeros(4))
         assert f"y = {expression}" in str(caught.value)
         return str(caught.value)
@@ -127,3 +129,20 @@ def test_what_python_has_operators_for(message):
     assert "hint: write dot(a, b)" in message("tileon", "i @ i")
     assert "hint: write dot(a, b)" in message("ninetoothed", "i @ 1")
     assert "hint: multiply, or write libdevice.pow(x, y)" in message("tileon", "i ** 2")
+
+
+@pytest.mark.parametrize("language, expression, text, hint", [
+    ("tileon", "tl.zeros((4,), torch.float32)", "unknown element type torch.float32", "or its name: 'float32'"),
+    ("tileon", "tl.zeros((4,), 'floot')", "unknown element type 'floot'", "known are bool, int8 to int64"),
+    ("tileon", "tl.argmax(tl.arange(0, 4))", "argmax() missing 1 required", "its parameters: argmax("),
+    ("tileon", "tl.arange(0, 4).dtyp", "'tensor' object has no attribute 'dtyp'", "did you mean dtype?"),
+    ("ninetoothed", "p.shap", "has no attribute 'shap'", "did you mean shape?"),
+    ("ninetoothed", "ntl.zeros((4,), torch.float16)", "unknown element type torch.float16", "or its name: 'float16'"),
+])
+def test_names_that_are_nearly_right(message, language, expression, text, hint):
+    found = message(language, expression, Exception)
+    assert text in found and hint in found and "<locals>" not in found
+
+
+def test_layouts_are_a_dict(message):
+    assert "T.annotate_layout takes a dict {buffer: layout}, got a buffer" in message("tilelang", "T.annotate_layout(p)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import enum
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +37,14 @@ def _from_a_program(exception: BaseException) -> bool:
         traceback = traceback.tb_next
     name = traceback.tb_frame.f_globals.get("__name__", "") if traceback else ""
     return not name.startswith("tilery.") and traceback is not None and id(traceback.tb_frame.f_code) not in position.CODES
+
+
+def _nearest(exception: Exception) -> str | None:
+    """The attribute that may have been meant where an object has none of that name."""
+    if not isinstance(exception, AttributeError) or getattr(exception, "obj", None) is None:
+        return None
+    near = difflib.get_close_matches(str(exception.name), [n for n in dir(exception.obj) if n[:1] != "_"], 1)
+    return f"did you mean {near[0]}?" if near else None
 
 
 class Trace:
@@ -85,7 +94,7 @@ class Trace:
             known = "known: " + ", ".join(owner.__members__)
             return error(AttributeError, f"{owner.__name__} has no `{exception.name}`", hint=known, chain=chain)
         message = in_words(str(exception), self.words) or type(exception).__name__
-        return error(builtin, message, hint=self.advice(message), chain=chain)
+        return error(builtin, message, hint=self.advice(message) or _nearest(exception), chain=chain)
 
     def advice(self, message: str) -> str | None:
         """The hint of an error that Python found."""

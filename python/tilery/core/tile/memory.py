@@ -119,7 +119,7 @@ def _atomic(name: str, kind: str) -> Callable[..., tensor]:
             native().atomic_rmw(kind, pointer, plain(val), unwrap(mask), unwrap(sem) or "acq_rel", unwrap(scope) or "gpu")
         )
 
-    function.__name__ = f"atomic_{name}"
+    function.__name__ = function.__qualname__ = f"atomic_{name}"
     function.__doc__ = f"Atomic {name}, elementwise; returns the values before."
     return member(function)
 

@@ -69,7 +69,7 @@ def _extreme(kind: str, is_max: bool) -> Callable[..., Any]:
             return creation.cast(wrap(value), float32 if given.dtype.is_bf16() else given.dtype), wrap(index)
         return _known(kind, input, axis, keep_dims, kind)
 
-    function.__name__ = kind
+    function.__name__ = function.__qualname__ = kind
     function.__doc__ = f"The {kind}imum along an axis, or of all elements; with its index on request."
     return member(function)
 
@@ -84,7 +84,7 @@ def _arg(name: str, is_max: bool) -> Callable[..., tensor]:
             native().arg_reduce(is_max, input, _axis(input, axis, name), bool(unwrap(keep_dims)), bool(unwrap(tie_break_left)))[1]
         )
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = "The index (int32) of the extreme element along an axis."
     return member(function)
 
@@ -99,7 +99,7 @@ def _integers(name: str, kind: str) -> Callable[..., tensor]:
             raise error(ValueError, f"{name} takes ints, got {input.dtype}")
         return _known(kind, input, axis, keep_dims, name)
 
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Bitwise {kind} along an axis, or of all elements."
     return member(function)
 

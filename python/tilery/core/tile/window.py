@@ -127,7 +127,7 @@ def _atomic(kind: str) -> Callable[..., None]:
     def method(self: tensor_descriptor, offsets: Iterable[Any], value: Operand) -> None:
         native().atomic_place(kind, self.place(parts(offsets), range(len(self.block.sizes))), plain(value))
 
-    method.__name__ = f"atomic_{kind}"
+    method.__name__ = method.__qualname__ = f"atomic_{kind}"
     method.__doc__ = f"Atomic {kind} to each element of the block at these offsets that lies inside the tensor."
     return method
 

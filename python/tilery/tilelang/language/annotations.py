@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import shown
 from ..layout.fragment import Fragment
 from ..layout.layout import Layout
 from ..tracing.context import current, kernel
@@ -34,6 +35,9 @@ def annotate_layout(layout_map: Mapping[Any, Any]) -> None:
     """Where elements lie, {buffer: layout or function of the indices}: of a buffer of the kernel a hint; of a tensor the
     elements are found at these places of its memory. No two elements may share a place."""
     trace = kernel("T.annotate_layout")
+    if not isinstance(layout_map, Mapping):
+        got = getattr(layout_map, "__tile_word__", None) or shown(layout_map)
+        raise error(TypeError, f"T.annotate_layout takes a dict {{buffer: layout}}, got {got}")
     for buffer, layout in layout_map.items():
         if not isinstance(buffer, Memory):
             raise error(TypeError, f"T.annotate_layout takes buffers and tensors, got {buffer!r}")

@@ -89,10 +89,10 @@ def access_ptr(
     return Pointer(element, access, _count(place, extents, extent))
 
 
-def pointer_into(
-    memory: Memory, access: str | int, ptr_type: str, content_lanes: int, offset: Any, extent: Any
+def _access_ptr(
+    memory: Memory, access_mask: str | int, ptr_type: str = "handle", content_lanes: int = 1, offset: Any = 0, extent: Any = None
 ) -> Pointer:
-    """The address of the element `offset` of a buffer, counted along its rows."""
+    """`buffer.access_ptr(...)`: T.access_ptr of its element `offset`, counted along its rows."""
     if content_lanes != 1 or ptr_type != "handle":
         raise error(
             ValueError,
@@ -103,7 +103,10 @@ def pointer_into(
     for size in reversed(memory.shape[1:]):
         indices.insert(0, binary("%", offset, size))
         offset = binary("//", offset, size)
-    return access_ptr(memory[(offset, *indices)], access, extent=extent)
+    return access_ptr(memory[(offset, *indices)], access_mask, extent=extent)
+
+
+setattr(Memory, "access_ptr", _access_ptr)
 
 
 def _count(place: Any, extents: Sequence[Any], extent: Any) -> int | None:

@@ -57,14 +57,6 @@ class Memory:
         """Its address, over which another tensor may be laid: T.Tensor(shape, dtype, A.data)."""
         return Data(self)
 
-    def access_ptr(
-        self, access_mask: str | int, ptr_type: str = "handle", content_lanes: int = 1, offset: Any = 0, extent: Any = None
-    ) -> Any:
-        """T.access_ptr of its element `offset`, counted along its rows."""
-        from ..language.pointer import pointer_into
-
-        return pointer_into(self, access_mask, ptr_type, content_lanes, offset, extent)
-
     def label(self) -> str:
         return self.name or "buffer"
 

@@ -17,6 +17,7 @@ from ...tracing.dtypes import dtype
 from ...tracing.memory import Element, LocalVar, Memory, Reference
 from ...tracing.shapes import TensorType
 from ...tracing.values import Var, read
+from .. import pointer as _pointer  # noqa: F401  (gives buffers their access_ptr)
 from .survey import Declared, survey
 
 # How messages of checks begin that upstream makes when a function is compiled, not where it is defined; so are InternalErrors.
