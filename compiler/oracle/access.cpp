@@ -14,30 +14,34 @@ static std::string laneText(const Places &places, int64_t lane) {
   return ", lane (" + text + ")";
 }
 
-static void report(Interpreter &in, Operation *op, const Places &places, int64_t lane, const std::string &problem) {
-  in.fail(op, "program " + in.programText() + laneText(places, lane) + " " + problem, {}, Diagnostic::Kind::Index);
+static void report(Interpreter &in, Operation *op, const Places &places, int64_t lane, const Memory::Problem &problem) {
+  if (!problem.text.empty())
+    in.fail(op, "program " + in.programText() + laneText(places, lane) + " " + problem.text, problem.hint,
+            Diagnostic::Kind::Index);
 }
 
-void loadLane(Interpreter &in, Operation *op, const Places &places, Tile &to, int64_t lane) {
-  std::string problem;
-  in.run.memory.load(to, lane, places.address[lane], op, problem);
-  if (!problem.empty())
-    report(in, op, places, lane, problem);
+void loadLane(Interpreter &in, Operation *op, const Places &places, Tile &to, int64_t lane, AccessKind kind) {
+  Memory::Problem problem;
+  in.run.memory.load(to, lane, places.address[lane], op, kind, in.program, problem);
+  report(in, op, places, lane, problem);
 }
 
-void storeLane(Interpreter &in, Operation *op, const Places &places, const Tile &value, int64_t lane, Memory::Kind kind) {
-  std::string problem;
+void storeLane(Interpreter &in, Operation *op, const Places &places, const Tile &value, int64_t lane, AccessKind kind) {
+  Memory::Problem problem;
   in.requireDefined(value, lane);
-  in.run.memory.store(places.address[lane], value, lane, kind, in.program, problem);
-  if (!problem.empty())
-    report(in, op, places, lane, problem);
+  in.run.memory.store(places.address[lane], value, lane, op, kind, in.program, problem);
+  report(in, op, places, lane, problem);
 }
 
-Tile loadAll(Interpreter &in, Operation *op, const Places &places) {
+Tile loadAll(Interpreter &in, Operation *op, const Places &places, AccessKind kind) {
   Tile result(places.element, places.shape);
-  for (int64_t i = 0; i < result.size(); ++i)
-    if (places.exists[i])
-      loadLane(in, op, places, result, i);
+  for (int64_t i = 0; i < result.size(); ++i) {
+    if (!places.exists[i])
+      continue;
+    if (kind == AccessKind::Atomic)
+      in.run.memory.acquire(places.address[i], in.program);
+    loadLane(in, op, places, result, i, kind);
+  }
   return result;
 }
 
@@ -154,7 +158,8 @@ static void load(Interpreter &in, tile::LoadOp op) {
   if (op.getIsVolatile())
     takeTurns(in);
   const auto &places = in.as<Places>(op.getPlace());
-  Tile result = loadAll(in, op, places);
+  // Who reads memory that changes beside it waits for what others write.
+  Tile result = loadAll(in, op, places, op.getIsVolatile() ? AccessKind::Atomic : AccessKind::Plain);
   if (op.getOther()) {
     const Tile &other = in.tile(op.getOther());
     for (int64_t i = 0; i < result.size(); ++i)
@@ -169,9 +174,13 @@ static void store(Interpreter &in, tile::StoreOp op) {
     takeTurns(in);
   const auto &places = in.as<Places>(op.getPlace());
   const Tile &value = in.tile(op.getValue());
-  for (int64_t i = 0, n = value.size(); i < n; ++i)
-    if (places.exists[i])
-      storeLane(in, op, places, value, i, Memory::Kind::Plain);
+  for (int64_t i = 0, n = value.size(); i < n; ++i) {
+    if (!places.exists[i])
+      continue;
+    storeLane(in, op, places, value, i, op.getIsVolatile() ? AccessKind::Atomic : AccessKind::Plain);
+    if (op.getIsVolatile())
+      in.run.memory.release(places.address[i], in.program);
+  }
 }
 
 void addAccessHandlers(Handlers &table) {

@@ -323,8 +323,8 @@ static void select(Interpreter &in, arith::SelectOp op) {
     int64_t c = laneOf(condition, i);
     const Tile &chosen = condition.lanes[c] ? a : b;
     copyLane(result, i, chosen, laneOf(chosen, i));
-    if (Operation *load = condition.undefinedAt(c))
-      result.setUndefined(i, load);
+    if (Unwritten from = condition.undefinedAt(c))
+      result.setUndefined(i, from);
     if (!condition.range(c).isExact())
       result.setRange(i, a.element.isFloat() ? hull(a.range(laneOf(a, i)), b.range(laneOf(b, i))) : unknown());
   }

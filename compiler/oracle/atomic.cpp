@@ -51,6 +51,26 @@ static Interval sumInAnyOrder(Element element, Interval old, Interval value) {
   return widen(element, {sum.lo - growth, sum.hi + growth}, 2);
 }
 
+static bool acquires(tile::MemoryOrder order) {
+  return order != tile::MemoryOrder::relaxed && order != tile::MemoryOrder::release;
+}
+static bool releases(tile::MemoryOrder order) {
+  return order != tile::MemoryOrder::relaxed && order != tile::MemoryOrder::acquire;
+}
+
+/// What is there before an update.
+static void readBefore(Interpreter &in, Operation *op, tile::MemoryOrder order, const Places &places, Tile &old, int64_t lane) {
+  if (acquires(order))
+    in.run.memory.acquire(places.address[lane], in.program);
+  loadLane(in, op, places, old, lane, AccessKind::Atomic);
+}
+static void writeAfter(Interpreter &in, Operation *op, tile::MemoryOrder order, const Places &places, const Tile &now,
+                       int64_t lane) {
+  storeLane(in, op, places, now, lane, AccessKind::Atomic);
+  if (releases(order))
+    in.run.memory.release(places.address[lane], in.program);
+}
+
 static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
   takeTurns(in);
   const auto &places = in.as<Places>(op.getPlace());
@@ -61,8 +81,9 @@ static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
     if (!places.exists[i])
       continue;
     in.requireDefined(value, i);
-    loadLane(in, op, places, result, i);
-    in.requireDefined(result, i);
+    readBefore(in, op, op.getOrder(), places, result, i);
+    if (op.getKind() != tile::RmwKind::exchange)
+      in.requireDefined(result, i);
     now.lanes[i] = update(op.getKind(), value.element, result.lanes[i], value.lanes[i]);
     if (in.run.options.shadow) {
       // Programs come in any order: sums of floats are rounded, and what was there before is not determined at all.
@@ -71,7 +92,7 @@ static void atomicRmw(Interpreter &in, tile::AtomicRmwOp op) {
       } else if (!value.range(i).isExact() || !result.range(i).isExact())
         now.setRange(i, unknown());
     }
-    storeLane(in, op, places, now, i, Memory::Kind::Atomic);
+    writeAfter(in, op, op.getOrder(), places, now, i);
   }
   if (in.run.options.shadow)
     for (int64_t i = 0; i < result.size(); ++i)
@@ -110,11 +131,11 @@ static void atomicCas(Interpreter &in, tile::AtomicCasOp op) {
   for (int64_t i = 0; i < expected.size(); ++i) {
     if (!places.exists[i])
       continue;
-    loadLane(in, op, places, result, i);
+    readBefore(in, op, op.getOrder(), places, result, i);
     in.requireDefined(result, i);
     bool isInteger = expected.element.format == Format::Int;
     if (result.lanes[i] == (isInteger ? wrap(expected.element, expected.lanes[i]) : expected.lanes[i]))
-      storeLane(in, op, places, desired, i, Memory::Kind::Atomic);
+      writeAfter(in, op, op.getOrder(), places, desired, i);
   }
   in.set(op.getResult(), std::move(result));
 }

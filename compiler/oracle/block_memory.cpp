@@ -153,7 +153,7 @@ static void copyFlat(Interpreter &in, block::CopyFlatOp op) {
     Tile content = loadAll(in, op, places);
     for (int64_t i = 0; i < content.size(); ++i)
       if (!places.exists[i])
-        content.setUndefined(i, op);
+        content.setUndefined(i, {op});
     return content;
   });
 }
@@ -178,15 +178,15 @@ static void writeStored(Interpreter &in, StoreUnderWay &store) {
     if (!store.places.exists[i])
       continue;
     if (!store.op.getAdd()) {
-      storeLane(in, store.op, store.places, value, i, Memory::Kind::Plain);
+      storeLane(in, store.op, store.places, value, i, AccessKind::Plain);
       continue;
     }
     Tile sum(value.element, value.shape);
-    loadLane(in, store.op, store.places, sum, i);
+    loadLane(in, store.op, store.places, sum, i, AccessKind::Atomic);
     sum.lanes[i] = encode(sum.element, float(decode(sum.element, sum.lanes[i])) + float(decode(value.element, value.lanes[i])));
     if (in.run.options.shadow)
       sum.setRange(i, unknown()); // blocks add in any order
-    storeLane(in, store.op, store.places, sum, i, Memory::Kind::Atomic);
+    storeLane(in, store.op, store.places, sum, i, AccessKind::Atomic);
   }
 }
 

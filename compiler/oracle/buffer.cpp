@@ -23,7 +23,7 @@ void readBuffer(Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int
   Storage &storage = *buffer.storage;
   to.lanes[lane] = readElement(buffer.element, storage.bytes.data() + byte);
   if (!storage.written.empty() && llvm::is_contained(ArrayRef(storage.written).slice(byte, buffer.element.bytes()), 0))
-    to.setUndefined(lane, op);
+    to.setUndefined(lane, {op});
   if (auto known = storage.ranges.find(byte); known != storage.ranges.end())
     to.setRange(lane, known->second);
 }
@@ -34,7 +34,7 @@ void writeBuffer(const Buffer &buffer, int64_t byte, const Tile &from, int64_t l
   Storage &storage = *buffer.storage;
   writeElement(buffer.element, storage.bytes.data() + byte, from.lanes[lane]);
   if (!storage.written.empty())
-    std::fill_n(storage.written.begin() + byte, buffer.element.bytes(), from.undefinedAt(lane) == nullptr);
+    std::fill_n(storage.written.begin() + byte, buffer.element.bytes(), !from.undefinedAt(lane));
   Interval range = from.range(lane);
   if (!range.isExact())
     storage.ranges[byte] = range;

@@ -1,6 +1,7 @@
 // Ops of TileDot.td.
 #include "compiler/oracle/dot.h"
 #include "compiler/oracle/float_ops.h"
+#include "compiler/oracle/inner_sizes.h"
 
 using namespace mlir;
 
@@ -163,11 +164,11 @@ Tile dot(Interpreter &in, const Tile &a, const Tile &b, const Tile &acc, bool cl
     if (a.undefined.empty() && b.undefined.empty())
       continue;
     for (int64_t k = 0; k < sizes.k; ++k) {
-      Operation *load = a.undefinedAt((batch * sizes.m + row) * sizes.k + k);
-      if (!load)
-        load = b.undefinedAt((batch * sizes.k + k) * sizes.n + column);
-      if (load)
-        result.setUndefined(i, load);
+      Unwritten from = a.undefinedAt((batch * sizes.m + row) * sizes.k + k);
+      if (!from)
+        from = b.undefinedAt((batch * sizes.k + k) * sizes.n + column);
+      if (from)
+        result.setUndefined(i, from);
     }
   }
   return result;
@@ -187,6 +188,8 @@ static void forgetDead(Interpreter &in, ValueRange live, Tile &result) {
 
 void addDotHandlers(Handlers &table) {
   table.add<tile::DotOp>([](Interpreter &in, tile::DotOp op) {
+    if (in.run.options.matchSizes)
+      checkInnerSizes(in, op);
     bool clear = op.getClear() && in.decide(op.getClear());
     Tile result = dot(in, in.tile(op.getA()), in.tile(op.getB()), in.tile(op.getAcc()), clear, op.getPrecision(),
                       op.getAUnsigned(), op.getBUnsigned());

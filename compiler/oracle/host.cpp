@@ -1,6 +1,7 @@
 // Ops of TileHost.td.
 #include "compiler/ir/dtype_of.h"
 #include "compiler/oracle/interpreter.h"
+#include "compiler/oracle/unwritten.h"
 
 using namespace mlir;
 
@@ -41,6 +42,8 @@ static void empty(Interpreter &in, tile::HostEmptyOp op) {
   int64_t bytes = size * elementOf(op.getType()).bytes();
   tensor.owned = std::make_shared<std::vector<uint64_t>>((bytes + 7) / 8, 0xCBCBCBCBCBCBCBCB);
   tensor.data = reinterpret_cast<uint64_t>(tensor.owned->data());
+  if (in.run.options.debug)
+    fillUnwritten(tensor.data, uint64_t(bytes));
   in.set(op.getResult(), std::move(tensor));
 }
 

@@ -118,9 +118,12 @@ void Interpreter::await(Operation *op, std::string what, const std::function<boo
 }
 
 void Interpreter::requireDefined(const Tile &value, int64_t lane) {
-  if (Operation *load = value.undefinedAt(lane))
-    fail(load, "program " + programText() + " uses a value that nothing has written before it is read here",
-         "write the memory first, or mask the read");
+  Unwritten from = value.undefinedAt(lane);
+  if (!from)
+    return;
+  std::string name = from.address ? run.memory.nameOf(from.address, from.load) + ", which" : "a value that";
+  fail(from.load, "program " + programText() + " uses " + name + " nothing has written before it is read here",
+       "write the memory first, or mask the read");
 }
 
 void Interpreter::requireDecided(const Tile &value) {
@@ -156,8 +159,8 @@ Tile lanewiseResult(Element element, ArrayRef<const Tile *> operands) {
   for (const Tile *operand : operands)
     if (!operand->undefined.empty())
       for (int64_t i = 0; i < result.size(); ++i)
-        if (Operation *load = operand->undefinedAt(laneOf(*operand, i)))
-          result.setUndefined(i, load);
+        if (Unwritten from = operand->undefinedAt(laneOf(*operand, i)))
+          result.setUndefined(i, from);
   return result;
 }
 

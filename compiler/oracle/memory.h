@@ -1,5 +1,6 @@
 #pragma once
 // Global memory as the oracle sees it: plain loads and stores, in debug mode with bounds, reads of unwritten bytes, and races.
+#include "compiler/oracle/races.h"
 #include "compiler/oracle/value.h"
 
 namespace tilery::oracle {
@@ -8,16 +9,27 @@ class Memory {
 public:
   explicit Memory(const Options &options);
 
-  /// One element. `problem` receives what debug mode has against it, in the user's words; empty: nothing.
-  void load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op, std::string &problem);
-  enum class Kind { Plain, Atomic };
-  /// `program`: the linear id of the program that writes.
-  void store(uint64_t address, const Tile &value, int64_t lane, Kind kind, int64_t program, std::string &problem);
+  /// What debug mode has against an access, in the user's words; of nothing: nothing.
+  struct Problem {
+    std::string text, hint;
+  };
+  /// One element; `program`: the linear id of who reads.
+  void load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op, AccessKind kind, int64_t program, Problem &problem);
+  void store(uint64_t address, const Tile &value, int64_t lane, mlir::Operation *op, AccessKind kind, int64_t program,
+             Problem &problem);
+  /// "element 3 of 'x'"; of all arguments that the address belongs to, first the one that the op goes through.
+  std::string nameOf(uint64_t address, mlir::Operation *op) const;
+  std::string argumentAt(uint64_t address) const;
+
+  void acquire(uint64_t address, int64_t program);
+  void release(uint64_t address, int64_t program);
+  Races races;
 
 private:
   struct Block {
     Allocation allocation;
-    std::vector<int32_t> writer;  // program id + 1 of the last plain write of each byte
+    unsigned step = 1;            // bytes of a cell
+    std::vector<Cell> cells;      // empty: nothing was touched
     std::vector<uint8_t> written; // a flag a byte; empty: all written
   };
   const Options &options;
@@ -25,6 +37,7 @@ private:
   Block *last = nullptr;
 
   Block *find(uint64_t address, unsigned bytes);
+  llvm::MutableArrayRef<Cell> cellsOf(Block &block, uint64_t first, unsigned bytes);
   std::string outside(uint64_t address, const char *what) const;
 };
 

@@ -30,6 +30,7 @@ static void runProgram(Run &run, tile::KernelOp kernel, int64_t id, ArrayRef<uin
   in.enterProgram(id);
   bindArguments(in, kernel, args);
   in.runBlock(kernel.getBody().front());
+  run.memory.races.end(id);
 }
 
 void runKernel(tile::KernelOp kernel, std::array<uint32_t, 3> grid, ArrayRef<uint64_t> args, const Options &options) {
@@ -37,6 +38,7 @@ void runKernel(tile::KernelOp kernel, std::array<uint32_t, 3> grid, ArrayRef<uin
   run.grid = grid;
   run.numberValues(kernel);
   run.interleaved = waitsForOthers(kernel);
+  run.memory.races.begin(run.interleaved);
   if (isBlockKernel(kernel))
     return runBlocks(run, kernel, args);
   int64_t count = int64_t(grid[0]) * grid[1] * grid[2];

@@ -14,8 +14,9 @@ namespace tilery::oracle {
 struct Allocation {
   uint64_t address = 0;
   uint64_t bytes = 0;
-  std::string name;        ///< what messages call it, as a rule the argument's name
-  bool initialised = true; ///< false: reading a byte that no program wrote before is an error
+  std::string name; ///< what messages call it, as a rule the argument's name
+  bool initialised =
+      true; ///< false: using a byte that no program wrote before is an error, as is one that holds unwrittenPattern()
   unsigned elementBytes = 1;
 };
 
@@ -44,9 +45,12 @@ struct HostTensor {
 };
 
 struct Options {
-  /// Checks each access against `allocations`, reads of values nobody wrote, and writes of two programs to one address.
+  /// Checks each access against `allocations`, uses of values nobody wrote, and accesses of two programs to one address that nothing
+  /// orders, one of them a write.
   bool debug = false;
   std::vector<Allocation> allocations;
+  /// Tensors that a product walks along in step must have the same size there.
+  bool matchSizes = false;
   /// Where to keep the bounds of rounded values (dot, reductions, math functions and what follows from them); null: not computed.
   Shadow *shadow = nullptr;
   /// The bounds are those of Hopper's tensor cores: tf32 factors are cut, sums of products of 8-bit floats keep 13 bits.

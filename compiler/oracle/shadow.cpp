@@ -122,9 +122,9 @@ void Tile::setRange(int64_t lane, Interval range) {
   ranges[lane] = range;
 }
 
-void Tile::setUndefined(int64_t lane, mlir::Operation *load) {
+void Tile::setUndefined(int64_t lane, Unwritten from) {
   undefined.resize(lanes.size());
-  undefined[lane] = load;
+  undefined[lane] = from;
 }
 
 } // namespace tilery::oracle

@@ -14,29 +14,36 @@ inline int64_t sizeOf(llvm::ArrayRef<int64_t> shape) {
   return size;
 }
 
+/// Where a value came from that nobody wrote: the load, and the address if it lies in an argument.
+struct Unwritten {
+  mlir::Operation *load = nullptr; ///< null: the value was written
+  uint64_t address = 0;
+  explicit operator bool() const { return load; }
+};
+
 /// A scalar (empty shape) or a tile, row-major.
 struct Tile {
   Element element;
   Shape shape;
   llvm::SmallVector<uint64_t, 1> lanes;
-  std::vector<Interval> ranges;             ///< shadow of each lane; empty: every lane is exact; lo > hi: this one is
-  std::vector<mlir::Operation *> undefined; ///< debug: the load that read a lane nobody wrote, or null; empty: all written
+  std::vector<Interval> ranges;     ///< shadow of each lane; empty: every lane is exact; lo > hi: this one is
+  std::vector<Unwritten> undefined; ///< debug: of each lane; empty: all written
 
   Tile() = default;
   Tile(Element element, llvm::ArrayRef<int64_t> shape) : element(element), shape(shape) { lanes.resize(sizeOf(shape)); }
   int64_t size() const { return lanes.size(); }
   Interval range(int64_t lane) const;
   void setRange(int64_t lane, Interval range);
-  mlir::Operation *undefinedAt(int64_t lane) const { return undefined.empty() ? nullptr : undefined[lane]; }
-  void setUndefined(int64_t lane, mlir::Operation *load);
+  Unwritten undefinedAt(int64_t lane) const { return undefined.empty() ? Unwritten() : undefined[lane]; }
+  void setUndefined(int64_t lane, Unwritten from);
 };
 /// Lane `from` of `source`, with its shadow and its mark.
 inline void copyLane(Tile &to, int64_t lane, const Tile &source, int64_t from) {
   to.lanes[lane] = source.lanes[from];
   if (!source.ranges.empty() || !to.ranges.empty())
     to.setRange(lane, source.range(from));
-  if (mlir::Operation *load = source.undefinedAt(from))
-    to.setUndefined(lane, load);
+  if (Unwritten mark = source.undefinedAt(from))
+    to.setUndefined(lane, mark);
 }
 
 /// An access or a view: the address of each lane, and whether it exists.

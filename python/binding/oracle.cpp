@@ -3,10 +3,12 @@
 #include "compiler/builder/module_impl.h"
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
+#include "compiler/oracle/unwritten.h"
 #include "convert.h"
 #include "runtime/pool.h"
 #include "tilery/diagnostic.h"
 #include <cstring>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -147,7 +149,7 @@ static void interpret(Module &module, const std::string &kernel, nb::handle grid
 /// args: (address, extents, strides in elements) for a tensor, a 64-bit pattern for a scalar. allocate(extents, dtype) makes a
 /// row-major tensor and gives its address; the result says which of those, counted from 0, the host function returns.
 static std::vector<int64_t> interpretHost(Module &module, const std::string &host, nb::handle args, nb::handle allocations,
-                                          nb::object allocate, bool debug, Bounds *bounds) {
+                                          nb::object allocate, bool debug, Bounds *bounds, bool matchSizes) {
   auto lock = locked(module);
   auto op = module.get().module->lookupSymbol<tile::HostOp>(host);
   if (!op)
@@ -166,6 +168,7 @@ static std::vector<int64_t> interpretHost(Module &module, const std::string &hos
   }
   oracle::Options options;
   options.debug = debug;
+  options.matchSizes = matchSizes;
   note(options, bounds);
   for (nb::handle item : allocations)
     options.allocations.push_back(allocation(item));
@@ -214,8 +217,29 @@ void bindOracle(nb::module_ &m) {
   m.def(
       "poison_scratch", [](uint64_t bytes) { std::memset(threadScratch(bytes), 0xff, bytes); }, "bytes"_a,
       "Fills the memory that programs of this thread work in: what they read without having written it is NaN.");
+  m.def(
+      "unwritten_pattern",
+      [] {
+        const auto &pattern = oracle::unwrittenPattern();
+        return nb::bytes(reinterpret_cast<const char *>(pattern.data()), pattern.size());
+      },
+      "What memory that nobody has written holds while kernels are debugged, from each multiple of 16 bytes on.");
+  m.def("fill_unwritten", oracle::fillUnwritten, "address"_a, "bytes"_a, "Fills memory with the pattern.");
+  m.def(
+      "unwritten_bytes",
+      [](uint64_t address, uint64_t bytes) {
+        std::pair<uint64_t, uint64_t> found{0, 0};
+        oracle::eachUnwritten(address, bytes, [&](uint64_t begin, uint64_t end) {
+          if (!found.first)
+            found.second = begin;
+          found.first += end - begin;
+        });
+        return found;
+      },
+      "address"_a, "bytes"_a, "(how many bytes hold the pattern, offset of the first).");
   m.def("interpret_host", interpretHost, "module"_a, "host"_a, "args"_a, "allocations"_a, "allocate"_a, "debug"_a = false,
-        "bounds"_a.none() = nullptr, "Runs a host function and what it launches in the reference interpreter.");
+        "bounds"_a.none() = nullptr, "match_sizes"_a = false,
+        "Runs a host function and what it launches in the reference interpreter.");
   m.def("interpret", interpret, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "allocations"_a, "debug"_a = false,
         "bounds"_a.none() = nullptr,
         "Runs a launch in the reference interpreter; debug checks bounds, uninitialised reads and races.");
