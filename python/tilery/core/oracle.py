@@ -12,6 +12,7 @@ from typing import Any
 from tilery import _native
 
 from ..errors import error, kind
+from . import unwritten
 from .arrays import layout, on_gpu, span
 
 Grid = tuple[int, int, int]
@@ -132,6 +133,8 @@ class OracleLaunch:
         self, module: _native.Module, kernel: str, parameters: Sequence[tuple[str, str, bool]], debug: bool, result: Any = None
     ) -> None:
         self.module, self.kernel, self.parameters, self.debug, self.result = module, kernel, parameters, debug, result
+        if debug:
+            unwritten.watch()
 
     def __call__(self, grid: Grid, arguments: Mapping[str, Any]) -> Any:
         slots, allocations = [], []
@@ -150,7 +153,8 @@ class OracleLaunch:
 
 class OracleHostLaunch:
     """A launch plan that interprets a host function. parameters: [(name, element type, rank, or -1 for a scalar)];
-    allocate(extents, dtype, like) makes the tensors it asks for."""
+    allocate(extents, dtype, like) makes the tensors it asks for; outputs: the names of those that it returns, where they have
+    names; match_sizes: with `debug`, factors of a product must have the same inner size."""
 
     def __init__(
         self,
@@ -159,12 +163,18 @@ class OracleHostLaunch:
         parameters: Sequence[tuple[str, str, int]],
         debug: bool,
         allocate: Callable[[Sequence[int], str, Any], Any] | None = None,
+        outputs: Sequence[str] = (),
+        match_sizes: bool = False,
     ) -> None:
         self.module, self.host, self.parameters, self.debug, self.allocate = module, host, parameters, debug, allocate
+        self.outputs, self.match_sizes = outputs, match_sizes and debug
+        if debug:
+            unwritten.watch()
 
     def __call__(self, grid: None, arguments: Mapping[str, Any]) -> Any:
         args: list[Any] = []
-        allocations, tensors, made = [], [], []
+        allocations, tensors, made, known = [], [], [], []
+        widths: list[int] = []
         for name, dtype, rank in self.parameters:
             value = arguments[name]
             if rank < 0:
@@ -175,12 +185,21 @@ class OracleHostLaunch:
             args.append((address, *layout(value)))
             allocations.append((first, size, name, _WIDTHS[dtype]))
             tensors.append(value)
+            known.append((name, value, _WIDTHS[dtype]))
 
         def allocate(extents: Sequence[int], dtype: str) -> int:
             assert self.allocate
             made.append(self.allocate(extents, dtype, tensors[0] if tensors else None))
-            return span(made[-1], _WIDTHS[dtype])[0]
+            widths.append(_WIDTHS[dtype])
+            if self.debug:
+                unwritten.fill(made[-1], widths[-1])
+            return span(made[-1], widths[-1])[0]
 
-        returned = _native.interpret_host(self.module, self.host, args, allocations, allocate, self.debug, _bounds)
+        left = unwritten.Outputs(self.host.removesuffix("_host"), known) if self.debug else None
+        options = self.debug, _bounds, self.match_sizes
+        returned = _native.interpret_host(self.module, self.host, args, allocations, allocate, *options)
         results = [made[number] for number in returned]
+        if left:
+            names = self.outputs or list(map(str, range(len(returned))))
+            left.check((name, made[number], widths[number]) for name, number in zip(names, returned))
         return results[0] if len(results) == 1 else results or None

@@ -40,6 +40,7 @@ class Parameter:
             levels.append(level)
         self.levels = levels
         self.placed = False  # read or written through its arrangement, not only through `source`
+        self.written = False  # or may be, by who knows its address
         self.middle = sum(level.ndim for level in levels[1:-1])
         self.rank = levels[-1].ndim if len(levels) > 1 else 0
 
@@ -65,6 +66,7 @@ class Parameter:
         return there() if self.exists is None else tracer().if_exp(self.exists, there, nothing)
 
     def store(self, items: Sequence[Any], indices: Sequence[Any], value: Any) -> None:
+        self.written = True
         if self.exists is not None:
             native().if_begin(self.exists)
         native().store_place(self.bind(True, items).place(indices), value)
@@ -131,6 +133,7 @@ class SourceView:
         return self
 
     def data_ptr(self) -> tensor:
+        self._parameter.written = True
         return self._parameter.pointer
 
     def stride(self, dim: Any) -> tensor:
@@ -160,6 +163,7 @@ class SourceView:
         return wrap(native().load_place(self._place(index), self._parameter.other))
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._parameter.written = True
         native().store_place(self._place(index), unwrap(tracer().read(value)))
 
 

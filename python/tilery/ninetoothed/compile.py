@@ -22,15 +22,17 @@ class CompiledKernel(compile.CompiledKernel):
         signature: Any,
         disjoint: bool,
         masked: bool = False,
+        debug: bool = False,
     ) -> None:
         self.application, self.arguments, self.hints, self.masked = application, arguments, hints, masked
+        self.debug = debug  # what is traced checks more, and is never compiled
         specialisation = ["ninetoothed", describe(arguments), hints, masked]
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
 
     def trace(self) -> Any:
         from .trace import compile_application  # an application that the disk cache has is not traced
 
-        return compile_application(self.application, self.arguments, self.hints, self.masked)
+        return compile_application(self.application, self.arguments, self.hints, self.masked, self.debug)
 
     def load(self, image: bytes) -> Any:
         return _native.HostPlan(image, other_image=self.other_image)
@@ -38,4 +40,5 @@ class CompiledKernel(compile.CompiledKernel):
     def interpret(self, debug: bool) -> Any:
         from ..core.oracle import OracleHostLaunch
 
-        return OracleHostLaunch(self.module, host_name(self.application), host_parameters(self.arguments), debug)
+        parameters = host_parameters(self.arguments)
+        return OracleHostLaunch(self.module, host_name(self.application), parameters, debug, match_sizes=True)

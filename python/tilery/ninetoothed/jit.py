@@ -71,7 +71,7 @@ def jit(
 class Kernel:
     """A callable: arguments in the application's order, then constexpr and meta symbols by keyword.
 
-    ``debug=True`` runs a launch in the reference interpreter, which checks bounds, uninitialised reads and races.
+    ``debug=True`` runs a launch in the reference interpreter, which checks bounds, sizes, uninitialised reads and races.
     """
 
     def __init__(
@@ -328,7 +328,7 @@ class Kernel:
             arguments[i].flattened = Flattened(arguments[i].tensor, groups, tile)
         hints = {**self.hints, **dict(values["_hints"])}
         disjoint = self._are_disjoint(signature)
-        compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, values["_masked"])
+        compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, values["_masked"], values["debug"])
         self.compiled[repr(signature)] = compiled
 
         return compiled.plan(values["debug"])

@@ -21,12 +21,18 @@ from .tracer import Tracer
 
 
 def compile_application(
-    application: Callable[..., Any], arguments: Sequence[Argument], hints: Mapping[str, Any] | None = None, masked: bool = False
+    application: Callable[..., Any],
+    arguments: Sequence[Argument],
+    hints: Mapping[str, Any] | None = None,
+    masked: bool = False,
+    debug: bool = False,
 ) -> Any:
     """Traces. hints: {name: value} for targets. Returns the module.
 
     :param masked: the arguments' grids differ: each takes its own digits of the linear id, and has no elements for the ids that
         its grid lacks. Otherwise the host function checks that they are one.
+    :param debug: the host function also checks that what is cut into the same tiles has the same size.
+    :raises TypeError: with debug, of an application that writes nothing.
     """
     first = _grid_argument(application, arguments)
     native = _native.Builder("triton")
@@ -34,8 +40,8 @@ def compile_application(
     with native:
         tracer = Tracer(native)
         tracer.absent = [a.name for a in arguments if a.is_constant and a.value is None]
-        used = _kernel(native, tracer, application, arguments, first, hints, masked)
-        _host(native, application, arguments, first, set() if masked else used)
+        used = _kernel(native, tracer, application, arguments, first, hints, masked, debug)
+        _host(native, application, arguments, first, set() if masked else used, debug)
 
         return native.finish()
 
@@ -56,6 +62,7 @@ def _kernel(
     first: Argument,
     hints: Mapping[str, Any] | None,
     masked: bool,
+    debug: bool,
 ) -> set[Argument]:
     parameters = []
     for a in arguments:
@@ -100,6 +107,12 @@ def _kernel(
         result = tracer.run(application, bound)
         refuse_result(result, application, application.__name__, f"assign it to a parameter: `{arguments[-1].name} = ...`")
         native.end_kernel()
+        if debug and not any(isinstance(b, Arranged) and not isinstance(b, Absent) and b._parameter.written for b in bound):
+            raise error(
+                TypeError,
+                f"`{application.__name__}` assigns none of its parameters: a launch changes nothing",
+                hint=f"assign the result to one of them: `{arguments[-1].name} = ...`",
+            )
 
         return {a for a, b in zip(arguments, bound) if not a.is_constant and isinstance(b, Arranged) and b._parameter.placed}
 
@@ -205,7 +218,12 @@ def _digit(native: _native.Builder, linear: Any, shape: Sequence[Any], d: int, e
 
 
 def _host(
-    native: _native.Builder, application: Callable[..., Any], arguments: Sequence[Argument], first: Argument, used: set[Argument]
+    native: _native.Builder,
+    application: Callable[..., Any],
+    arguments: Sequence[Argument],
+    first: Argument,
+    used: set[Argument],
+    debug: bool,
 ) -> None:
     handles = iter(native.begin_host(host_name(application), host_parameters(arguments)))
     environment, launch = {}, []
@@ -241,7 +259,10 @@ def _host(
         return known[size]
 
     grid = [value(size) for size in first.tensor.sizes]
-    _check_grids(native, [a for a in arguments if a in used], first, grid, value)
+    placed = [a for a in arguments if a in used]
+    _check_grids(native, placed, first, grid, value)
+    if debug:
+        _check_sizes(native, placed, value)
     axes = list(reversed(grid)) or [native.constant(1, "int64")]
     while len(axes) > 3:
         axes[2] = native.binary("*", axes[2], axes.pop(3))
@@ -264,6 +285,27 @@ def _check_grids(
         for d, (mine, theirs) in enumerate(zip(grid, sizes)):
             if mine is not theirs:
                 native.host_check(mine, theirs, f"{what} in dimension {d} of the outermost level")
+
+
+def _check_sizes(native: _native.Builder, arguments: Sequence[Argument], value: Callable[[Any], Any]) -> None:
+    """Dimensions that are cut in the same way along one dimension of the grid must have one size: else elements of the larger one
+    meet none of the smaller. Where the arrangement says what elements outside are, that may be meant."""
+    said = [a for a in arguments if not a.is_jagged and a.tensor.other is None]
+    own = {a.size_name(d): (a, d) for a in said for d in range(a.rank)}
+    cut: dict[Any, tuple[Argument, int]] = {}  # by dimension of the grid, and how a size gives the number of tiles
+    for a in said:
+        for axis, size in enumerate(a.tensor.sizes):
+            names = size.names()
+            found = own.get(repr(next(iter(names)))) if len(names) == 1 else None
+            if not found:
+                continue
+            key = a.tensor.ndim, axis, size.substitute({repr(n): Symbol("size") for n in names}).simplified()
+            other = cut.setdefault(key, found)
+            if other != found:
+                (x, i), (y, j) = other, found
+                what = f"arguments `{x.name}` and `{y.name}` are cut into the same tiles"
+                sizes = [value(Symbol(t.size_name(d))) for t, d in (other, found)]
+                native.host_check(*sizes, f"{what}, and have {{0}} and {{1}} elements there (in their dimensions {i} and {j})")
 
 
 def _product(native: _native.Builder, values: Iterable[Any]) -> Any:

@@ -1,5 +1,7 @@
 """kernel(..., debug=True): the reference interpreter reports the user's line."""
 
+import warnings
+
 import pytest
 import torch
 
@@ -59,3 +61,82 @@ def test_what_tensors_bound_is_no_error():
     a = torch.arange(8.0)
     tilelang.compile(ragged)(a, debug=True)
     assert a.tolist() == [0, 1, 4, 5, 6, 7, 0, 0]
+
+
+@T.prim_func
+def half_of_it(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32"), n: T.int32):
+    with T.Kernel(1):
+        for i in T.Parallel(4):
+            if i < n:
+                B[i] = A[i]
+
+
+@T.prim_func
+def reading_its_output(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        for i in T.Parallel(8):
+            B[i] += A[i]
+
+
+@T.prim_func
+def in_place(A: T.Tensor((16,), "float32"), B: T.Tensor((16,), "float32")):
+    with T.Kernel(4) as bx:
+        a = T.alloc_fragment((4,), "float32")
+        T.copy(A[bx * 4], a)
+        for i in T.Parallel(4):
+            a[i] = a[i] * 2
+        T.copy(a, B[bx * 4])
+
+
+@T.prim_func
+def counted(A: T.Tensor((4,), "int32"), Count: T.Tensor((1,), "int32"), Out: T.Tensor((1,), "int32")):
+    with T.Kernel(4, threads=1) as bx:
+        A[bx] = bx + 1
+        if T.atomic_add(Count[0], 1, memory_order="acq_rel", return_prev=True) == 3:
+            Out[0] = A[0] + A[1] + A[2] + A[3]
+
+
+def test_outputs_that_are_left_out():
+    kernel = tilelang.compile(half_of_it, out_idx=[1])
+    with pytest.warns(RuntimeWarning, match=r"has written 4 of the 8 elements of output `B` \(not element 4\)") as found:
+        assert kernel(torch.ones(8), 4, debug=True)[:4].sum() == 4
+    assert found[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match="`half_of_it` has written no element of output `B`: what is there now is"):
+        kernel(torch.ones(8), 0, debug=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel = tilelang.compile(in_place, out_idx=[1])
+        assert (kernel(torch.ones(16), debug=True) == 2).all()
+
+
+def test_an_output_holds_nothing_before_it_is_written():
+    kernel = tilelang.compile(reading_its_output, out_idx=[1])
+    with pytest.raises(Error, match="uses element 0 of 'B', which nothing has written before it is read here") as caught:
+        kernel(torch.ones(8), debug=True)
+    assert caught.value.chain[0][1] == reading_its_output.function.__code__.co_firstlineno + 4
+
+
+def test_an_argument_that_a_launch_leaves_as_it_was():
+    kernel = tilelang.compile(half_of_it)
+    kernel(torch.ones(8), torch.ones(8), 0, debug=True)  # torch's memory is watched from here on
+    b = torch.empty(8)
+    with pytest.warns(RuntimeWarning, match="has written no element of argument `B`"):
+        kernel(torch.ones(8), b, 0, debug=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel(torch.ones(8), b, 1, debug=True)
+
+
+def test_arguments_that_share_memory():
+    a = torch.ones(17)
+    kernel = tilelang.compile(in_place)
+    kernel(a[:16], a[:16], debug=True)
+    assert a.tolist() == [2] * 16 + [1]
+    with pytest.raises(Error, match=r"reads element 4 of 'A' \(in the same memory: element 3 of 'B'\), which program 0 writes"):
+        kernel(a[:16], a[1:], debug=True)
+
+
+def test_the_last_block_reads_what_all_have_written():
+    a, count, out = torch.zeros(4, dtype=torch.int32), torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+    tilelang.compile(counted)(a, count, out, debug=True)
+    assert out[0] == 10

@@ -123,7 +123,8 @@ class CompiledKernel(compile.CompiledKernel):
 
         function = self.kernel.prim_func
         parameters = host_parameters(function, self.kernel.out_idx, self.absent)
-        return OracleHostLaunch(self.module, host_name(function), parameters, debug, allocate)
+        outputs = [function.params[i][0] for i in self.kernel.out_idx]
+        return OracleHostLaunch(self.module, host_name(function), parameters, debug, allocate, outputs)
 
 
 class JITKernel(_native.Launcher):

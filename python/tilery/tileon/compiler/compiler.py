@@ -51,7 +51,7 @@ def warming() -> Iterator[None]:
         _warming.reset(token)
 
 
-def _debugs() -> bool:
+def debugs() -> bool:
     """Do the environment's switches ask for debug=True at every launch?"""
     return switch("TRITON_DEBUG") or switch("TILEON_DEBUG")
 
@@ -59,7 +59,7 @@ def _debugs() -> bool:
 def _wanted(values: Mapping[str, Any], kernel: Any) -> bool:
     """Are launches to be checked? A launch's option decides over its kernel's; the environment over both."""
     said = values.get("debug")
-    return _debugs() or bool(kernel.debug if said is None else said)
+    return debugs() or bool(kernel.debug if said is None else said)
 
 
 def _called_triton(function: Any) -> bool:

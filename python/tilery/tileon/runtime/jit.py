@@ -215,6 +215,10 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface, metaclass=_Lau
         self.module = fn.__module__
         self.do_not_specialize = tuple(do_not_specialize or ())
         self.do_not_specialize_on_alignment = tuple(do_not_specialize_on_alignment or ())
+        if debug or compiler.debugs():
+            from ...core import unwritten
+
+            unwritten.watch()
         self.repr: Callable[[Any], str] = repr or functools.partial(_called, fn.__name__)
         self.launch_metadata = launch_metadata
         self.pre_run_hooks: list[Callable[..., Any]] = []
