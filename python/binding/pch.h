@@ -1,0 +1,21 @@
+#pragma once
+// Precompiled: half of what a file of the binding takes to compile is nanobind's and the library's headers.
+#include <Python.h>
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
