@@ -51,7 +51,7 @@ def planned(monkeypatch):
 
     def noted(self, debug=False):
         result = plan(self, debug)
-        seen.append((self, self._module is not None, type(result).__name__))
+        seen.append((self, self.kept is not None, type(result).__name__))
         return result
 
     monkeypatch.setattr(compile.CompiledKernel, "plan", noted)
@@ -103,7 +103,7 @@ def test_no_garbage_is_collected_while_a_kernel_is_traced(language, planned, mon
         return made[1]
 
     monkeypatch.setattr(type(kernel), "trace", imports_and_traces)
-    kernel._module = None
+    kernel.kept = None
     gc.enable()
     gc.set_threshold(1, 1, 1)
     try:

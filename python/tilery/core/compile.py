@@ -11,6 +11,7 @@ from tilery import _native
 
 from ..frontend.collection import no_collection
 from . import cache
+from .kept import Kept
 
 if TYPE_CHECKING:
     from . import oracle
@@ -35,11 +36,11 @@ class CompiledKernel:
         self.name, self.function, self.specialisation = name, function, specialisation
         self.device = signature.device
         self.options = {"disjoint": not signature.aliases, **options}
-        self._module: _native.Module | None = None
+        self.kept: Kept | None = None  # what `trace` gave
         self._texts: dict[str, str] | None = None
 
     # -- what a language says ----------------------------------------------------------------------------------------
-    def trace(self) -> _native.Module:
+    def trace(self) -> Kept:
         """The module with the kernel's IR. Asked for once, and only where the disk cache has no code."""
         raise NotImplementedError
 
@@ -58,7 +59,10 @@ class CompiledKernel:
             from . import oracle
 
             return oracle.plan(self.interpret(debug), self.device)
-        return self.load(self.image())
+        found = self.load(self.image())
+        if self.kept is not None:
+            self.kept.settle()
+        return found
 
     def image(self, **options: Any) -> bytes:
         """The machine code; `options` for the compiler beside the call's own."""
@@ -76,10 +80,14 @@ class CompiledKernel:
 
     @property
     def module(self) -> _native.Module:
-        if self._module is None:
+        return self.traced().module
+
+    def traced(self) -> Kept:
+        """The module, traced where it is not yet."""
+        if self.kept is None:
             with no_collection():
-                self._module = self.trace()
-        return self._module
+                self.kept = self.trace()
+        return self.kept
 
     @property
     def asm(self) -> dict[str, str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 import dis
 import enum
-import functools
 import types
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,9 +33,14 @@ class _Unknown(Exception):
     pass
 
 
-@functools.lru_cache(maxsize=1024)  # asked by the cache's key and again by the trace
+# Asked for by the cache's key and again by the trace; as long as the code lives.
+_reads: weakref.WeakKeyDictionary[types.CodeType, frozenset[tuple[str, ...]]] = weakref.WeakKeyDictionary()
+
+
 def reads_of(code: types.CodeType) -> frozenset[tuple[str, ...]]:
     """Dotted names that a code object (and those inside it) may read from outside, as tuples."""
+    if (known := _reads.get(code)) is not None:
+        return known
     paths: set[tuple[str, ...]] = set()
     path: tuple[str, ...] | None = None
     for instruction in dis.get_instructions(code):
@@ -50,7 +55,8 @@ def reads_of(code: types.CodeType) -> frozenset[tuple[str, ...]]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             paths |= reads_of(constant)
-    return frozenset(paths)
+    found = _reads[code] = frozenset(paths)
+    return found
 
 
 class _Digest:

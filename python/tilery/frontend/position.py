@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 import warnings
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,18 +18,21 @@ class Info:
     own frame."""
 
     def __init__(self, function: str, is_part: bool, code: types.CodeType) -> None:
-        self.function, self.file, self.is_part, self.code = function, code.co_filename, is_part, code
+        self.function, self.file, self.is_part = function, code.co_filename, is_part
+        self.forgotten = weakref.ref(code, functools.partial(_forget, id(code)))
         self.points: list[tuple[int, int]] | None = None  # (line, column) of each instruction
 
-    def point(self, lasti: int) -> tuple[int, int]:
+    def point(self, code: types.CodeType, lasti: int) -> tuple[int, int]:
         if self.points is None:
-            self.points = [
-                (line or self.code.co_firstlineno, (column or 0) + 1) for line, _, column, _ in self.code.co_positions()
-            ]
+            self.points = [(line or code.co_firstlineno, (column or 0) + 1) for line, _, column, _ in code.co_positions()]
         return self.points[lasti // 2]
 
 
-CODES: dict[int, Info] = {}  # id(code) -> Info; the Info keeps the code object alive
+CODES: dict[int, Info] = {}  # id(code) -> Info, as long as the code object lives
+
+
+def _forget(number: int, _: object) -> None:
+    del CODES[number]
 
 
 def register(code: types.CodeType, function: str, is_part: bool = False) -> None:
@@ -48,7 +53,7 @@ def _chain(frames: Iterable[tuple[types.CodeType, int]]) -> list[Place]:
         if info is None:
             continue
         if inside is None:
-            chain.append((info.file, *info.point(lasti), info.function))
+            chain.append((info.file, *info.point(code, lasti), info.function))
         inside = info.function if info.is_part else None
     return chain
 

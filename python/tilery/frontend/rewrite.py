@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
@@ -82,16 +83,18 @@ class Rewritten:
         return bound
 
 
-_cache: dict[tuple[types.CodeType, str, Prepare | None, bool], Rewritten] = {}
+# By the function's code, and as long as that lives: programs make kernels, use them and drop them.
+_cache: weakref.WeakKeyDictionary[types.CodeType, dict[tuple[str, Prepare | None, bool], Rewritten]] = weakref.WeakKeyDictionary()
 
 
 def rewrite(function: types.FunctionType, prepare: Prepare | None = None, narrow: bool = False) -> Rewritten:
     """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language
     needs it. `narrow`: values of names from outside go through a hook, and functions inside the function are refused."""
-    key = function.__code__, function.__code__.co_filename, prepare, narrow
-    found = _cache.get(key)
+    kinds = _cache.setdefault(function.__code__, {})
+    key = function.__code__.co_filename, prepare, narrow
+    found = kinds.get(key)
     if found is None:
-        found = _cache[key] = _rewrite(function, prepare, narrow)
+        found = kinds[key] = _rewrite(function, prepare, narrow)
     return found
 
 

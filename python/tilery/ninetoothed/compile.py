@@ -8,6 +8,7 @@ from typing import Any
 from tilery import _native
 
 from ..core import compile
+from ..core.kept import Kept
 from .arguments import Argument, describe, host_name, host_parameters
 
 
@@ -29,10 +30,10 @@ class CompiledKernel(compile.CompiledKernel):
         specialisation = ["ninetoothed", describe(arguments), hints, masked]
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
 
-    def trace(self) -> Any:
+    def trace(self) -> Kept:
         from .trace import compile_application  # an application that the disk cache has is not traced
 
-        return compile_application(self.application, self.arguments, self.hints, self.masked, self.debug)
+        return Kept(compile_application(self.application, self.arguments, self.hints, self.masked, self.debug))
 
     def load(self, image: bytes) -> Any:
         return _native.HostPlan(image, other_image=self.other_image)

@@ -32,7 +32,7 @@ def lower(
     check_pass_configs(pass_configs)
     function.check()
     layouts = program.usual_layouts(function.params)
-    module = function.traced[1] if function.traced else program.build(function, [], dict(layouts))
+    module = function.traced[1].module if function.traced else program.build(function, [], dict(layouts))
     params = [KernelParam.of(kind) for _, kind in function.params]
     own = IRModule({function.__name__: function})
     return CompiledArtifact(function, params, module.text(), own, own)

@@ -14,6 +14,7 @@ from tilery import _native
 
 from ...core import cache, compile
 from ...core.arrays import on_gpu
+from ...core.kept import Kept
 from ...errors import error
 from ...frontend.wording import counted, number_of
 from .. import refused
@@ -112,8 +113,8 @@ class CompiledKernel(compile.CompiledKernel):
         options = {"disjoint": False} if kernel.has_addresses else {}
         super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
 
-    def trace(self) -> _native.Module:
-        return self.kernel.module(self.layouts, self.absent)
+    def trace(self) -> Kept:
+        return self.kernel.traced(self.layouts, self.absent)
 
     def load(self, image: bytes) -> _native.HostPlan:
         return _native.HostPlan(image, allocate, self.other_image)
@@ -154,10 +155,10 @@ class JITKernel(_native.Launcher):
         self.latency = self.config = self.ref_latency = None
         kinds = [kind.dtype if isinstance(kind, TensorType) else kind for kind in self.params]
         self.has_addresses = "handle" in kinds
-        self._modules: dict[tuple[Layouts, tuple[str, ...]], _native.Module] = {}
+        self._traced: dict[tuple[Layouts, tuple[str, ...]], Kept] = {}
         if not self.out_idx and prim_func.traced and not self.lone:
-            layouts, module = prim_func.traced
-            self._modules[layouts, ()] = module
+            layouts, kept = prim_func.traced
+            self._traced[layouts, ()] = kept
         self._outputs: list[Any] | None = None  # torch's types of outputs that lie in bytes, else None
         self._plans: dict[tuple[Any, ...], tuple[CompiledKernel, Any]] = {}  # by kind of call
         self._last: CompiledKernel | None = None
@@ -256,12 +257,12 @@ class JITKernel(_native.Launcher):
         self._last, plan = self._plans[key]
         return plan
 
-    def module(self, layouts: Layouts, absent: tuple[str, ...] = ()) -> _native.Module:
+    def traced(self, layouts: Layouts, absent: tuple[str, ...] = ()) -> Kept:
         """What is traced for tensors of these layouts, ((name, layout), ...), for all devices; the absent ones are None."""
         key = layouts, absent
-        if key not in self._modules:
-            self._modules[key] = build(self.prim_func, self.out_idx, dict(layouts), absent, lone=self.lone)
-        return self._modules[key]
+        if key not in self._traced:
+            self._traced[key] = Kept(build(self.prim_func, self.out_idx, dict(layouts), absent, lone=self.lone))
+        return self._traced[key]
 
     def _check(self, position: int, name: str, kind: Any, known: tuple[Any, ...]) -> tuple[int, tuple[int, ...]] | None:
         """Refuses an argument of the wrong kind; gives a tensor's layout: (factor of its address, classes of its strides)."""

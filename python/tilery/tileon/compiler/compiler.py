@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tilery import _native
 
 from ...core import compile as core
+from ...core.kept import Kept
 from ...core.switches import switch
 from ...errors import Error, error
 from ...frontend.fingerprint import watched
@@ -125,9 +126,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         given = [self.name, self.arguments, self.annotations, self.structure]
         return ["tileon", *given, self.debug, self.overflow, self.precision, self.narrow, self.hints]
 
-    def trace(self) -> _native.Module:
-        if self.text is not None:
-            return _native.Module.parse(self.text)
+    def trace(self) -> Kept:
         from ...core.tile.tracer import trace  # a kernel that the disk cache has is not traced
 
         parameters: list[tuple[str, Any, int, Any]] = []
@@ -139,7 +138,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
                 parameters.append((name, _native.Type(element, (), pointer, const), divisor, None))
         try:
             options = self.debug, self.hints, self.overflow, self.assemble, bool(self.narrow)
-            return trace(self.function, self.name, parameters, self.precision, *options)
+            return Kept(trace(self.function, self.name, parameters, self.precision, *options))
         except Error as wrong:
             made = compilation_error(wrong)
             raise made from made.__cause__
@@ -173,10 +172,9 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
     def settle(self, src: ASTSource, target: GPUTarget, options: Options) -> None:
         """Compiles, and keeps what launches need when the function is gone."""
         self.asked, self.target = src, target
-        module = self.module
         self.code = self.image()
-        self.text = module.text(locations=True, hints=target.backend != "cpu")
-        self._module = self.kernel = self.assemble = None  # what is left can be pickled
+        self.traced().settle()
+        self.kernel = self.assemble = None  # what is left can be pickled
         self.metadata = KernelMetadata(**{**vars(options), **self._facts()})
 
 

@@ -45,7 +45,7 @@ def listened(compiled: Any, start: float | None = None) -> None:
     listener = knobs.compilation.listener
     if listener is not None:
         spent = 0 if start is None else int((time.perf_counter() - start) * 1e6)
-        hit = start is not None and compiled._module is None
+        hit = start is not None and compiled.kept is None
         times = knobs.CompileTimes(0, [("image", spent)], 0)
         listener(src=compiled.src, metadata=compiled.metadata._asdict(), metadata_group={}, times=times, cache_hit=hit)
 

@@ -14,6 +14,7 @@ from tilery import _native
 
 from ...core import cache
 from ...core import compile as core
+from ...core.kept import Kept
 from ...errors import error
 from ..backends import make_backend
 from ..backends.active import driver
@@ -48,7 +49,6 @@ class KernelHandle(core.CompiledKernel):
 
     asked: Any = None  # the ASTSource that `compile` was given; None: a launch asked
     target: GPUTarget | None = None  # what `compile` was asked for
-    text: str | None = None  # the module's IR, where the function may not be there
     code: bytes | None = None
     kernel: Any = None  # the JITFunction, or what stands for it where arguments are structures
     structure: Any = None
@@ -294,15 +294,15 @@ class _Plans:
                 arguments[i] = (*argument[:4], known[2])
         if arguments == compiled.arguments:
             return compiled
-        text = None
+        kept = None
         if compiled.function is None:
-            text = compiled.text
-            assert text is not None
+            text = compiled.traced().text
             for name, *known in arguments:
                 if len(known) > 1:
                     named = rf'(?<=tile\.divisibility = )\d+(?= : i64, tile\.name = "{re.escape(name)}")'
                     text = re.sub(named, str(known[3]), text)
-        compiled.arguments, compiled.text, compiled.code, compiled._module = arguments, text, None, None
+            kept = Kept(text=text)
+        compiled.arguments, compiled.code, compiled.kept = arguments, None, kept
         compiled.specialisation = compiled._specialisation()
         if compiled.structure is not None and compiled.assemble is None:
             compiled.assemble = compiled.asked.call(_no_plan)[0].assemble

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ....core import cache
+from ....core.kept import Kept
 from ....errors import Error, error
 from ....frontend.source import remember, tree_of
 from ...tracing import program
@@ -73,7 +74,7 @@ class PrimFunc:
     def _trace(self) -> None:
         """Errors of the function come where it is defined. What is made is kept for the first call."""
         layouts = program.usual_layouts(self.params)
-        self.traced = layouts, program.build(self, [], dict(layouts))
+        self.traced = layouts, Kept(program.build(self, [], dict(layouts)))
 
     def _kind(self, name: str, annotation: Any) -> Any:
         if isinstance(annotation, TensorType):
@@ -93,7 +94,7 @@ class PrimFunc:
         )
 
     eager: Any = None  # see jit/eager.py
-    traced: Any = None  # (layouts, the module for them): what the definition has traced
+    traced: tuple[Any, Kept] | None = None  # (layouts, the module for them): what the definition has traced
     compile_time: tuple[Any, ...] = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
 
     def bind(self, values: Sequence[Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
@@ -112,7 +113,7 @@ class PrimFunc:
         if not self.traced:
             self._trace()
         assert self.traced
-        return self.traced[1]
+        return self.traced[1].module
 
     notes: Any = None  # what the last trace has noted: hints, and which tensors are returned
 
