@@ -10,6 +10,7 @@ from typing import Any
 from tilery import _native
 
 from ..errors import error
+from .present import present
 
 _SUMMARIES: dict[str, Callable[[list[float]], Any]] = {
     "mean": lambda times: sum(times) / len(times),
@@ -31,7 +32,7 @@ def quantile(times: Iterable[float], q: float) -> float:
 
 def time_call(fn: Callable[[], Any]) -> float:
     """Milliseconds of one call and of the work it started on a GPU, whose launches return before that is done."""
-    torch = sys.modules.get("torch")
+    torch = present("torch")
     wait = torch.cuda.synchronize if torch is not None and torch.cuda.is_initialized() else None
     if wait:
         wait()

@@ -15,6 +15,7 @@ from tilery import _native
 from ...core import cache, compile
 from ...core.arrays import on_gpu
 from ...core.kept import Kept
+from ...core.present import present
 from ...errors import error
 from ...frontend.wording import counted, number_of
 from .. import refused
@@ -46,7 +47,8 @@ def allocate(extents: Sequence[int], dtype: str, like: Any) -> Any:
     """A new tensor of the library that `like` belongs to."""
     library = _library(like.__class__) if like is not None else "torch" if "torch" in sys.modules else "numpy"
     if library == "torch":
-        torch = sys.modules["torch"]
+        import torch
+
         device = get_current_device() if like is None else like.device
         return torch.empty(tuple(extents), dtype=getattr(torch, dtype), device=device)
     import numpy
@@ -92,7 +94,7 @@ def _is_coded(kind: Any) -> bool:
 def _as_bytes(argument: Any, kind: str) -> Any:
     """A tensor of torch's type for these elements as the bytes they are."""
     name = str(getattr(argument, "dtype", ""))
-    return argument.view(sys.modules["torch"].uint8) if name == _TORCH_TYPES.get(kind) else argument
+    return argument.view(present("torch").uint8) if name == _TORCH_TYPES.get(kind) else argument
 
 
 # Torch's types of elements that lie in bytes.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from tilery import _native
 
+from ...core.present import present
 from ...errors import Error, error
 from ...frontend.jumps import RESULT
 from ...frontend.language import Language, Loop
@@ -133,7 +133,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
 
     def __enter__(self) -> Trace:
         self.outer = set_current(self)
-        guests = sys.modules.get("tilery.core.tile.tracer")
+        guests = present("tilery.core.tile.tracer")
         if guests:  # functions of tl and ntl, which the program has imported, build on the same builder
             self.guests = guests.activate(guests.Tracer(self.native))
             self.guests.__enter__()

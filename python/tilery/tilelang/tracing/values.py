@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
+from ...core.present import present
 from ...errors import error
 from ...frontend.operators import BINARY
 from ...frontend.wording import shown
@@ -416,7 +417,7 @@ def unary(op: str, a: Any) -> Any:
 
 def _guest() -> Any:
     """The trace of a kernel of Tileon or NineToothed that calls a function of T, or None."""
-    tiles = sys.modules.get("tilery.core.tile.value")
+    tiles = present("tilery.core.tile.value")
     return tiles and tiles.running()
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 import time
 from typing import Any
 
+from ...core.present import present
 from ...errors import error
 from .. import knobs
 from ..backends.active import driver
@@ -101,7 +101,7 @@ def active() -> list[Session]:
 
 def wait() -> None:
     """For a GPU's work."""
-    torch = sys.modules.get("torch")
+    torch = present("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.synchronize()
 

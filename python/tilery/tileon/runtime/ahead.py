@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from ...core.present import present
 
 
 def compile_ahead(kernel: Any, configs: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
@@ -29,7 +30,7 @@ def compile_ahead(kernel: Any, configs: Sequence[Any], args: Sequence[Any], kwar
 
 
 def _is_watched() -> bool:
-    knobs = sys.modules.get("tilery.tileon.knobs")
+    knobs = present("tilery.tileon.knobs")
     if knobs is None:
         return False
     runtime, compilation = knobs.runtime, knobs.compilation

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import math
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...core.present import present
 from ...core.switches import switch
 from ...core.timing import show_progress
 from ...errors import StaticAssertion, error
@@ -289,7 +289,7 @@ class Autotuner(_Wrapper):
                 named = {**(self.nargs or {}), **kwargs, **self.cache[key].all_kwargs()}
                 self._prepare(named, reset_only=True)
 
-        knobs = sys.modules.get("tilery.tileon.knobs")
+        knobs = present("tilery.tileon.knobs")
         remembered = self.cache_results or switch("TRITON_CACHE_AUTOTUNING")
         cached = remembered and self.check_disk_cache(key, configs, bench)
         if not remembered:

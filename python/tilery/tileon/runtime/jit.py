@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from tilery import _native
 
+from ...core.present import present
 from ...core.switches import switch
 from ...core.tile import types
 from ...core.tile.value import constant_of, tensor
@@ -325,7 +325,7 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface, metaclass=_Lau
             return _native.Launcher.__getitem__(self, grid)(*args, **kwargs)
         args = tuple(a.real() if isinstance(a, MockTensor) else a for a in args)
         kwargs = {name: a.real() if isinstance(a, MockTensor) else a for name, a in kwargs.items()}
-        module = sys.modules.get(f"{__package__}._async_compile")
+        module = present(f"{__package__}._async_compile")
         mode = module.active_mode.get() if module else None
         return mode.submit(lambda: self._compiled(args, kwargs)) if mode else self._compiled(args, kwargs)
 
