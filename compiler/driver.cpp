@@ -9,13 +9,14 @@
 #include "compiler/source_chain.h"
 #include "compiler/source_line.h"
 #include "tilery/cache.h"
+#include "tilery/compilations.h"
 #include "tilery/crash_report.h"
 #include "tilery/diagnostic.h"
+#include "tilery/environment.h"
 #include "tilery/version.h"
 #include "llvm/Config/llvm-config.h"
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 namespace tilery {
@@ -30,9 +31,7 @@ std::string nameOf(mlir::ModuleOp module) {
 [[maybe_unused]] const bool crashesNameLines = (setSourceLineFinder(sourceLine), true);
 
 bool dumps(llvm::StringRef stage) {
-  const char *stages = std::getenv("TILERY_DUMP");
-  if (!stages)
-    return false;
+  std::string stages = environmentText("TILERY_DUMP").value_or("");
   llvm::SmallVector<llvm::StringRef> names;
   llvm::StringRef(stages).split(names, ',');
   return llvm::is_contained(names, stage) || llvm::is_contained(names, "all");
@@ -125,8 +124,14 @@ std::atomic<bool> hasCrashed{false};
 } // namespace
 
 Compiled compileWith(Backends backends, Module &source, const CompileOptions &options) {
+  checkEnvironment();
   if (hasCrashed)
     throw Crashed({Diagnostic::Kind::Runtime, "the compiler crashed before in this process", "start the program anew"}, "");
+  if (forkedAmidCompilations())
+    throw Crashed({Diagnostic::Kind::Runtime, "this process was forked while another thread compiled",
+                   "fork before, or start processes anew (spawn)"},
+                  "");
+  Compiling compiling;
   Module::Impl &impl = source.get();
   std::lock_guard lock(impl.mutex);
   FirstError errors(&impl.context);

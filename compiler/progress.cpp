@@ -1,4 +1,6 @@
 #include "compiler/progress.h"
+#include "tilery/compilations.h"
+#include "tilery/environment.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/PassInstrumentation.h"
@@ -9,7 +11,6 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include <chrono>
-#include <cstdlib>
 
 namespace tilery {
 namespace {
@@ -26,8 +27,8 @@ __attribute__((noinline, optnone)) uint64_t overflow(uint64_t depth) {
 
 /// TILERY_CRASH="fault STEP" ("abort STEP", "overflow STEP"): for tests of what comes after.
 void crashWhereAsked(llvm::StringRef step) {
-  static const char *const asked = std::getenv("TILERY_CRASH");
-  if (!asked)
+  static const std::string asked = environmentText("TILERY_CRASH").value_or("");
+  if (asked.empty())
     return;
   auto [how, where] = llvm::StringRef(asked).split(' ');
   if (where != step)
@@ -64,6 +65,7 @@ void Progress::next(llvm::StringRef following, const llvm::Function *function) {
   since = now;
   name = following.str();
   crashWhereAsked(following);
+  Compiling::parkAtEnd();
   if (now - began > longNanoseconds && !std::exchange(told, true))
     tell(now - began, function);
   if (!interrupted || now - asked < oftenNanoseconds)

@@ -1,6 +1,7 @@
 // The C interface of bundles.
 #include "tilery/aot.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/fork.h"
 #include "tilery/bundle.h"
 #include "tilery/diagnostic.h"
 #include <cstring>
@@ -54,6 +55,9 @@ int call(Bundle &bundle, uint32_t number, const TileryArgument *given, uint32_t 
   }
   return bundle.call(number, arguments, grid, place) ? TILERY_OK : TILERY_NO_VARIANT;
 }
+
+std::mutex opening;
+[[maybe_unused]] const bool forkable = freeAcrossFork<opening>();
 } // namespace
 } // namespace tilery
 
@@ -62,7 +66,6 @@ using namespace tilery;
 extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_t size, uint32_t entry,
                                const TileryArgument *arguments, uint32_t count, const int64_t *grid, int device, void *stream) {
   try {
-    static std::mutex opening;
     auto *known = reinterpret_cast<Bundle *>(__atomic_load_n(bundle, __ATOMIC_ACQUIRE));
     if (!known) {
       std::lock_guard lock(opening);

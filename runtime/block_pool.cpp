@@ -1,4 +1,5 @@
 #include "runtime/block_pool.h"
+#include "runtime/fork.h"
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -13,6 +14,8 @@ static size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / u
 static size_t sizeOf(unsigned sizeClass) { return smallest << sizeClass; }
 static uint32_t allFree(unsigned sizeClass) { return uint32_t(~0ull >> (64 - hugePage / sizeOf(sizeClass))); }
 static uintptr_t slabAddress(void *block) { return reinterpret_cast<uintptr_t>(block) / hugePage * hugePage; }
+
+[[maybe_unused]] const bool BlockPool::forkable = freeAcrossFork<BlockPool::mutex>();
 
 void *BlockPool::takeRegion(size_t bytes) {
   auto found = regions.lower_bound(bytes);

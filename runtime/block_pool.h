@@ -33,8 +33,9 @@ private:
   void *takeRegion(size_t bytes);
   void giveRegion(void *region, size_t bytes);
 
+  static inline std::mutex mutex; // of all pools: there is one, and a fork waits for it
+  static const bool forkable;
   const size_t limit;
-  std::mutex mutex;
   std::multimap<size_t, void *> regions;       // kept, by size
   std::unordered_map<void *, size_t> inUse;    // regions given out as they are
   std::unordered_map<uintptr_t, Slab *> slabs; // by address

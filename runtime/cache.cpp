@@ -1,9 +1,11 @@
 #include "tilery/cache.h"
 #include "runtime/fork.h"
 #include "runtime/hash.h"
+#include "tilery/environment.h"
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +20,8 @@
 
 namespace tilery {
 namespace {
-std::mutex cacheMutex;             // all caches: disk operations are rare
+std::mutex cacheMutex; // all caches: disk operations are rare
+[[maybe_unused]] const bool forkable = freeAcrossFork<cacheMutex>();
 constexpr size_t olderDigits = 64; // entries of versions that named them by SHA-256 are swept, too
 
 struct Header {
@@ -66,9 +69,17 @@ bool makeFolders(const std::string &folder) {
   return mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
 }
 
+/// Where the program began: it may go elsewhere before it first compiles.
+const std::string &began = *[] {
+  char here[PATH_MAX];
+  return new std::string(getcwd(here, sizeof here) ? here : ".");
+}();
+
+std::string absolute(const std::string &path) { return path.empty() || path[0] == '/' ? path : began + "/" + path; }
+
 std::string defaultFolder() {
-  if (const char *chosen = std::getenv("TILERY_CACHE_DIR"))
-    return chosen;
+  if (auto chosen = environmentText("TILERY_CACHE_DIR"))
+    return absolute(*chosen);
   if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base == '/')
     return std::string(base) + "/tilery";
   const char *home = std::getenv("HOME");
@@ -80,15 +91,11 @@ std::string defaultFolder() {
 }
 } // namespace
 
-DiskCache::DiskCache(std::string folder, uint64_t limitBytes) : folder_(std::move(folder)), limit(limitBytes) {
-  freeAcrossFork<cacheMutex>();
-}
+DiskCache::DiskCache(std::string folder, uint64_t limitBytes) : folder_(std::move(folder)), limit(limitBytes) {}
 
 DiskCache &DiskCache::instance() {
   static DiskCache *cache = [] {
-    const char *text = std::getenv("TILERY_CACHE_MB");
-    uint64_t megabytes = text && *text ? std::strtoull(text, nullptr, 10) : 512;
-    return new DiskCache(defaultFolder(), megabytes << 20);
+    return new DiskCache(defaultFolder(), environmentNumber("TILERY_CACHE_MB").value_or(512) << 20);
   }();
   return *cache;
 }
@@ -116,7 +123,7 @@ bool DiskCache::trusted() {
     warn("belongs to another user");
     return false;
   }
-  if (status.st_mode & 077 && chmod(folder_.c_str(), 0700)) {
+  if (status.st_mode & 077 && chmod(folder_.c_str(), 0700) && status.st_mode & 022) { // a read-only disk keeps what it has
     warn("may be changed by other users");
     return false;
   }
@@ -142,7 +149,7 @@ std::optional<std::string> DiskCache::get(std::string_view kind, std::string_vie
   std::lock_guard lock(cacheMutex);
   if (!ready())
     return {};
-  File file(open(path(kind, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  File file(open(path(kind, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status;
   if (!file || fstat(file.descriptor, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
       status.st_size < off_t(sizeof(Header)))
@@ -158,42 +165,56 @@ std::optional<std::string> DiskCache::get(std::string_view kind, std::string_vie
   return value;
 }
 
-void DiskCache::put(std::string_view kind, std::string_view key, std::string_view value) {
-  std::lock_guard lock(cacheMutex);
-  if (folder_.empty() || state == Unusable)
-    return;
-  if (!ready()) {
-    if (state == Unusable)
-      return;
-    if (!makeFolders(folder_)) {
-      warn(std::string("cannot be made: ") + std::strerror(errno));
-      state = Unusable;
-      return;
-    }
-    if (!ready())
-      return;
-  }
+/// Whether the folder is there and ours, which makes it where there is none.
+bool DiskCache::made() {
+  if (ready() || state == Unusable || folder_.empty())
+    return state == Usable;
+  if (makeFolders(folder_))
+    return ready();
+  warn(std::string("cannot be made: ") + std::strerror(errno));
+  state = Unusable;
+  return false;
+}
+
+/// 0, or what went wrong (errno).
+int DiskCache::write(const std::string &target, std::string_view value) {
   static std::atomic<unsigned> counter;
-  std::string target = path(kind, key);
   std::string temporary = folder_ + "/.new-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
   Header header;
   header.size = value.size();
   header.checksum = checksum(value);
-  bool written = false;
   int problem = 0;
   {
     File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    written = file && writeAll(file.descriptor, reinterpret_cast<const char *>(&header), sizeof header) &&
-              writeAll(file.descriptor, value.data(), value.size());
-    problem = errno;
+    if (!file)
+      return errno;
+    if (!writeAll(file.descriptor, reinterpret_cast<const char *>(&header), sizeof header) ||
+        !writeAll(file.descriptor, value.data(), value.size()))
+      problem = errno;
   }
-  if (!written || rename(temporary.c_str(), target.c_str())) {
-    problem = written ? errno : problem;
+  if (!problem && rename(temporary.c_str(), target.c_str()))
+    problem = errno;
+  if (problem)
     unlink(temporary.c_str());
+  return problem;
+}
+
+void DiskCache::put(std::string_view kind, std::string_view key, std::string_view value) {
+  std::lock_guard lock(cacheMutex);
+  if (!made())
+    return;
+  int problem = write(path(kind, key), value);
+  if (problem == ENOENT) { // somebody has deleted the folder
+    state = Unknown;
+    if (!made())
+      return;
+    problem = write(path(kind, key), value);
+  }
+  if (problem) {
     warn(std::string("cannot be written: ") + std::strerror(problem));
     return;
   }
-  uint64_t bytes = value.size() + sizeof header;
+  uint64_t bytes = value.size() + sizeof(Header);
   if (unswept > limit / 16 || bytes > limit / 16 - unswept)
     sweep();
   else

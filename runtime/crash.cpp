@@ -1,4 +1,5 @@
 #include "runtime/crash.h"
+#include "runtime/fork.h"
 #include "tilery/crash_report.h"
 #include <atomic>
 #include <csetjmp>
@@ -98,9 +99,11 @@ void onCrash(int signal, siginfo_t *info, void *state) {
     raise(signal);
 }
 
+std::mutex watching;
+[[maybe_unused]] const bool forkable = freeAcrossFork<watching>();
+
 void watch(size_t count) {
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
+  std::lock_guard lock(watching);
   struct sigaction action = {};
   action.sa_sigaction = onCrash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

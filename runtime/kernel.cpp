@@ -1,8 +1,10 @@
 // Loaded kernels.
 #include "runtime/cuda/code.h"
 #include "runtime/elf_code.h"
+#include "runtime/panels.h"
 #include "runtime/registration.h"
 #include "tilery/diagnostic.h"
+#include "tilery/environment.h"
 #include "tilery/runtime.h"
 #include <atomic>
 
@@ -27,6 +29,8 @@ void Kernel::setCost(double nanoseconds, bool alone) const {
 }
 
 std::vector<KernelPtr> load(const CodeImage &image) {
+  checkEnvironment();
+  panelBudget(); // known before the first launch, in the midst of which a fork may come
   if (image.kernels.empty())
     return {}; // a program may only check its arguments
   std::vector<KernelPtr> kernels;

@@ -1,8 +1,8 @@
 #include "runtime/pool.h"
+#include "tilery/environment.h"
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstdlib>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -45,16 +45,8 @@ cpu_set_t processAffinity() {
 }
 
 unsigned configuredThreads() {
-  if (const char *text = std::getenv("TILERY_NUM_THREADS"); text && *text) {
-    char *end = nullptr;
-    long value = std::strtol(text, &end, 10);
-    if (*end != '\0' || value < 1 || value > 4096)
-      throw Error({Diagnostic::Kind::Value,
-                   "TILERY_NUM_THREADS is '" + std::string(text) + "', which is no number of threads",
-                   "give it a number from 1 to 4096, or unset it",
-                   {}});
-    return unsigned(value);
-  }
+  if (auto wanted = environmentNumber("TILERY_NUM_THREADS"))
+    return unsigned(*wanted);
   cpu_set_t set = processAffinity();
   return unsigned(CPU_COUNT(&set));
 }
@@ -222,6 +214,9 @@ bool Pool::wait(Job &job, int milliseconds) {
   waiters.fetch_sub(1);
   return job.active.load(std::memory_order_acquire) == 0;
 }
+
+/// From the start: a thread that registered what is done around forks would wait for one in progress, and its child for that thread.
+[[maybe_unused]] const Pool &made = Pool::instance();
 
 unsigned numThreads() { return Pool::instance().threads(); }
 void setNumThreads(unsigned count) { Pool::instance().setThreads(count); }

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <pthread.h>
 #include <vector>
 
 using namespace tilery;
@@ -193,9 +195,12 @@ std::string tilery::printedTiles(const TileryLaunch &launch, int64_t pid, const 
   return text;
 }
 
+static std::mutex printing;
+/// Who held it is not in the child, and C cleans its stream itself. Not freeAcrossFork: who prints may wait for the thread that forks to read.
+[[maybe_unused]] static const int forkable = pthread_atfork(nullptr, nullptr, [] { new (&printing) std::mutex; });
+
 void tilery::writePrinted(const std::string &text) {
-  static std::mutex *mutex = new std::mutex;
-  std::lock_guard lock(*mutex);
+  std::lock_guard lock(printing);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }

@@ -1,9 +1,9 @@
 #include "runtime/registration.h"
 #include "runtime/crash.h"
 #include "runtime/fork.h"
+#include "tilery/environment.h"
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <unistd.h>
 #include <vector>
@@ -34,6 +34,7 @@ struct Registration::GdbEntry : jit_code_entry {};
 
 namespace {
 std::mutex registrationMutex;
+[[maybe_unused]] const bool forkable = freeAcrossFork<registrationMutex>();
 std::vector<const ElfCode *> &loadedCode() {
   static auto *loaded = new std::vector<const ElfCode *>;
   return *loaded;
@@ -48,8 +49,7 @@ void tellGdb(uint32_t action, jit_code_entry *entry) {
 }
 
 void writePerfMap(const ElfCode &code) {
-  const char *wanted = std::getenv("TILERY_PERF");
-  if (!wanted || std::string_view(wanted) != "1")
+  if (!environmentSwitch("TILERY_PERF"))
     return;
   // The place and the format are perf's.
   std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
@@ -75,7 +75,7 @@ const ElfCode *codeAt(uint64_t address) {
 }
 
 Registration::Registration(const ElfCode &code) : code(code), entry(std::make_unique<GdbEntry>()) {
-  freeAcrossFork<registrationMutex>();
+  watchCrashes();
   std::lock_guard lock(registrationMutex);
   if (code.unwindTables())
     __register_frame(code.unwindTables());
@@ -89,7 +89,6 @@ Registration::Registration(const ElfCode &code) : code(code), entry(std::make_un
   tellGdb(1, entry.get());
   writePerfMap(code);
   loadedCode().push_back(&code);
-  watchCrashes();
 }
 
 Registration::~Registration() {

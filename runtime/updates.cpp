@@ -12,21 +12,15 @@ bool taken = false;   // by one that is
 thread_local bool mine = false;
 
 /// Threads do not outlive a fork, nor do their turns.
-void watchForks() {
-  static const bool once [[maybe_unused]] = [] {
-    freeAcrossFork<mutex>();
-    pthread_atfork(nullptr, nullptr, [] {
-      together = 0;
-      taken = mine;
-      new (&ended) std::condition_variable; // nobody waits for the old one any more
-    });
-    return true;
-  }();
-}
+[[maybe_unused]] const bool forkable =
+    freeAcrossFork<mutex>() && pthread_atfork(nullptr, nullptr, [] {
+                                 together = 0;
+                                 taken = mine;
+                                 new (&ended) std::condition_variable; // nobody waits for the old one any more
+                               }) == 0;
 } // namespace
 
 UpdateTurn::UpdateTurn(bool alone) : isAlone(alone), nested(mine) {
-  watchForks();
   if (nested)
     return;
   std::unique_lock lock(mutex);

@@ -149,11 +149,6 @@ void start() {
 /// This thread's entry of the list.
 struct Listed : WatchedThread {
   Listed() {
-    static const bool once [[maybe_unused]] = [] {
-      freeAcrossFork<mutex>();
-      pthread_atfork(nullptr, nullptr, afterFork);
-      return true;
-    }();
     std::lock_guard lock(mutex);
     threads().push_back(this);
   }
@@ -165,6 +160,7 @@ struct Listed : WatchedThread {
   static void afterFork();
 };
 thread_local Listed own;
+[[maybe_unused]] const bool forkable = freeAcrossFork<mutex>() && pthread_atfork(nullptr, nullptr, Listed::afterFork) == 0;
 
 void Listed::afterFork() {
   for (WatchedThread *thread : threads())

@@ -16,6 +16,10 @@ def test_table_of_ops():
     subprocess.run([sys.executable, ROOT / "tools/ir_docs.py", "--check"], check=True)
 
 
+def test_table_of_environment_variables():
+    subprocess.run([sys.executable, ROOT / "tools/environment.py", "--check"], check=True)
+
+
 def anchors(page):
     """The names that a page's headings get on the web."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)

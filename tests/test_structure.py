@@ -242,6 +242,22 @@ def test_modules_import_each_other_in_no_circle():
     agree(circles(imports()), CIRCLES_IN_PYTHON, "circles")
 
 
+def test_environment_variables_are_read_in_one_place():
+    """Those of Tilery, so that a text that one does not take is refused; and each has its row in the table."""
+    known = set(re.findall(r'^    \{"(TILERY_\w+)"', (ROOT / "runtime/environment.cpp").read_text(), re.M))
+    own = re.compile(r"""(?:getenv\(|environ\[|environ\.get\()["']TILERY_""")
+    named = re.compile(r"""(?:env\(|environ\[|environ\.get\(|[tT]ext\(|[sS]witch\(|environmentNumber\()["'](TILERY_[A-Z_]+)""")
+    early = "python/tilery/compat"  # decides before the native module is there, and asks that where the variable is set
+    misspelt = {"tests/runtime/test_environment.py", "tests/unit/runtime/environment_test.cpp"}
+    for top in ("compiler", "runtime", "include", "python", "tests", "tools", "benchmarks", "examples"):
+        for file in sorted((ROOT / top).rglob("*")):
+            if file.suffix in (".h", ".cpp", ".py"):
+                text, path = file.read_text(), str(file.relative_to(ROOT))
+                assert set(named.findall(text)) <= known or path in misspelt, path
+                if top in ("compiler", "runtime", "include", "python") and not lies_under(path, early):
+                    assert not own.search(text), path
+
+
 # ---- the checks themselves
 
 

@@ -8,8 +8,8 @@
 #include "compiler/block/schedule.h"
 #include "compiler/source_chain.h"
 #include "tilery/diagnostic.h"
+#include "tilery/environment.h"
 #include "llvm/ADT/SetVector.h"
-#include <cstdlib>
 #include <map>
 
 using namespace mlir;
@@ -298,7 +298,8 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
   static std::string cheaperElsewhere(const ScheduleProblem &problem, Schedule schedule) {
     schedule.joined = 0; // the two were measured beside each other so
     double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
-    if (!problem.gpu.warpgroups || !problem.fetch || problem.loop || here <= general || std::getenv("TILERY_SCHEDULE"))
+    if (!problem.gpu.warpgroups || !problem.fetch || problem.loop || here <= general ||
+        !environmentText("TILERY_SCHEDULE").value_or("").empty())
       return "";
     return "fetching its operands would take " + std::to_string(int64_t(here)) + " cycles a step where the general path takes " +
            std::to_string(int64_t(general));
@@ -306,7 +307,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
 
   /// Of the kernel's first product, where the user asks.
   void say(const std::string &text, bool isSaid = true) {
-    if (!isSaid || !std::getenv("TILERY_EXPLAIN"))
+    if (!isSaid || !environmentSwitch("TILERY_EXPLAIN"))
       return;
     std::string place;
     getOperation().walk([&](Operation *op) {

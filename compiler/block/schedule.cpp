@@ -1,8 +1,9 @@
 #include "compiler/block/schedule.h"
 #include "compiler/block/warp_schedules.h"
 #include "tilery/diagnostic.h"
+#include "tilery/environment.h"
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <sstream>
 
 using namespace mlir;
@@ -357,7 +358,10 @@ void Schedule::override(const std::string &text) {
         names += (names.empty() ? "" : ", ") + std::string(each.name);
       refuse("a schedule has no field '" + name + "'", "fields: " + names);
     }
-    this->*field->value = equals == std::string::npos ? 1 : unsigned(std::atoi(word.c_str() + equals + 1));
+    std::string number = equals == std::string::npos ? "1" : word.substr(equals + 1);
+    auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), this->*field->value);
+    if (problem != std::errc() || end != number.data() + number.size())
+      refuse("a schedule's field '" + name + "' is '" + number + "', which is no number", "write " + name + "=2, say");
   }
 }
 
@@ -521,8 +525,8 @@ std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {
 
 std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   ScheduleProblem problem = given;
-  const char *text = std::getenv("TILERY_SCHEDULE");
-  if (Schedule asked; text) {
+  const std::string text = environmentText("TILERY_SCHEDULE").value_or("");
+  if (Schedule asked; !text.empty()) {
     asked.override(text);
     problem.cluster = asked.cluster && !problem.loop && !problem.fetch ? asked.cluster : problem.cluster;
   }
@@ -534,12 +538,12 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
     problem.cluster = 0;
     candidates = priceSchedules(problem);
   }
-  if (candidates.empty() && (!text || !problem.gpu.warpgroups))
+  if (candidates.empty() && (text.empty() || !problem.gpu.warpgroups))
     return std::nullopt;
   if (candidates.empty() && problem.cluster > given.cluster)
     refuse("the sums of a cluster's blocks do not fit where the slots were", "");
   Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
-  if (!text)
+  if (text.empty())
     return schedule;
   schedule.override(text);
   if (StringRef(text).find("joined") == StringRef::npos)

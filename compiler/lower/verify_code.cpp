@@ -1,13 +1,10 @@
 #include "compiler/lower/verify_code.h"
+#include "tilery/environment.h"
 #include "llvm/IR/Verifier.h"
-#include <cstdlib>
 
 namespace tilery::lower {
 
-bool verifies() {
-  const char *wanted = std::getenv("TILERY_VERIFY");
-  return wanted && llvm::StringRef(wanted) == "1";
-}
+bool verifies() { return environmentSwitch("TILERY_VERIFY"); }
 
 mlir::LogicalResult verifyCode(llvm::Module &code, mlir::ModuleOp source) {
   if (llvm::verifyModule(code, &llvm::errs()))

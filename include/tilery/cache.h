@@ -28,6 +28,8 @@ public:
 private:
   std::string path(std::string_view kind, std::string_view key) const;
   bool ready();
+  bool made();
+  int write(const std::string &target, std::string_view value);
   bool trusted();
   void sweep();
   void warn(const std::string &what);

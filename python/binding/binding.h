@@ -9,6 +9,7 @@ namespace tilery::python {
 /// Raises the error as a Python exception (the caller returns null).
 void setPythonError(const Error &error);
 void bindErrors(nanobind::module_ &m);
+void bindEnvironment(nanobind::module_ &m);
 void bindBuilder(nanobind::module_ &m);
 void bindRegion(nanobind::module_ &m);
 void bindArrange(nanobind::module_ &m);

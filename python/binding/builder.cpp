@@ -1,6 +1,8 @@
 // tilery._native.Builder and the handles it gives out. Names are those of include/tilery/builder.h in snake case.
 #include "convert.h"
 #include "enums.h"
+#include "ending.h"
+#include "interrupts.h"
 #include "tilery/module.h"
 
 namespace nb = nanobind;
@@ -14,7 +16,7 @@ using Any = nb::handle;
 static void setPosition(Builder &builder, nb::object position) {
   builder.setLocationProvider([position]() {
     std::vector<SourceLocation> chain;
-    for (nb::handle item : position()) {
+    for (nb::handle item : callUntilEnd(position)) {
       nb::tuple entry = nb::cast<nb::tuple>(item);
       chain.push_back(
           {nb::cast<std::string>(entry[0]), nb::cast<int>(entry[1]), nb::cast<int>(entry[2]), nb::cast<std::string>(entry[3])});
@@ -109,9 +111,9 @@ static void bindHandles(nb::module_ &m) {
     return dtypeName(t.dtype);
   });
   nb::class_<Module>(m, "Module")
-      .def("text", &Module::text, "locations"_a = false, "hints"_a = true, nb::call_guard<nb::gil_scoped_release>())
+      .def("text", &Module::text, "locations"_a = false, "hints"_a = true, nb::call_guard<Released>())
       .def_static("parse", &Module::parse)
-      .def("kernel_names", &Module::kernelNames, nb::call_guard<nb::gil_scoped_release>());
+      .def("kernel_names", &Module::kernelNames, nb::call_guard<Released>());
 }
 
 static void bindRegions(nb::class_<Builder> &c) {

@@ -1,5 +1,6 @@
 // Host programs under Python: tensors are made by a callback, results are Python tensors.
 #include "binding.h"
+#include "ending.h"
 #include "launch_plan.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
@@ -52,7 +53,7 @@ public:
     nb::object shape = nb::steal(PyTuple_New(Py_ssize_t(extents.size())));
     for (size_t i = 0; i < extents.size(); ++i)
       PyTuple_SET_ITEM(shape.ptr(), Py_ssize_t(i), PyLong_FromLongLong(extents[i]));
-    nb::object tensor = plan.allocate(shape, nb::str(dtypeName(dtype)), like ? nb::borrow(like) : nb::none());
+    nb::object tensor = callUntilEnd(plan.allocate, shape, nb::str(dtypeName(dtype)), like ? nb::borrow(like) : nb::none());
     Argument made{};
     readArgument(tensor.ptr(), "output", made, owners);
     bool fits = made.kind == Argument::Tensor && made.tensor.dtype == dtype && made.tensor.rank == int32_t(extents.size());

@@ -1,4 +1,5 @@
 #include "interrupts.h"
+#include "ending.h"
 #include <pthread.h>
 #include <unistd.h>
 
@@ -10,13 +11,18 @@ thread_local bool isMain = gettid() == getpid();
 [[maybe_unused]] const int watched = pthread_atfork(nullptr, nullptr, [] { isMain = true; });
 } // namespace
 
+void Released::takeBack() {
+  Compiling::parkAtEnd();
+  untilEnd([&] { PyEval_RestoreThread(state); });
+}
+
 bool (*Released::interrupted())(void *) {
   if (!isMain)
     return nullptr;
   return [](void *pointer) {
     auto *released = static_cast<Released *>(pointer);
-    PyEval_RestoreThread(released->state);
-    bool raised = PyErr_CheckSignals() != 0;
+    released->takeBack();
+    bool raised = untilEnd([] { return PyErr_CheckSignals(); }) != 0;
     released->state = PyEval_SaveThread();
     return raised;
   };

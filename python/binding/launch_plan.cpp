@@ -1,5 +1,6 @@
 #include "launch_plan.h"
 #include "binding.h"
+#include "ending.h"
 #include "interrupts.h"
 #include "tilery/diagnostic.h"
 #include <cstring>
@@ -117,7 +118,8 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
 const Kernel &OtherImages::kernel(const std::string &name, unsigned blocks) {
   auto found = kernels.find(blocks);
   if (found == kernels.end()) {
-    nb::object image = nb::steal(blocks ? PyObject_CallFunction(compile.ptr(), "I", blocks) : PyObject_CallNoArgs(compile.ptr()));
+    nb::object image = nb::steal(untilEnd(
+        [&] { return blocks ? PyObject_CallFunction(compile.ptr(), "I", blocks) : PyObject_CallNoArgs(compile.ptr()); }));
     if (!image.is_valid())
       throw PythonRaised{};
     CodeImage code;

@@ -1,5 +1,6 @@
 #include "launch_structured.h"
 #include "binding.h"
+#include "ending.h"
 #include "launch_args.h"
 #include "tilery/diagnostic.h"
 
@@ -17,7 +18,10 @@ PyObject *callWithLists(nb::handle function, const PythonCall &call, PyObject *f
   for (Py_ssize_t i = 0; call.keywords && i < PyTuple_GET_SIZE(call.keywords); ++i)
     named[nb::handle(PyTuple_GET_ITEM(call.keywords, i))] = nb::handle(call.args[call.count + size_t(i)]);
   nb::handle grid = call.grid ? call.grid : Py_None;
-  return (first ? function(nb::handle(first), grid, positional, named) : function(grid, positional, named)).release().ptr();
+  return (first ? callUntilEnd(function, nb::handle(first), grid, positional, named)
+                : callUntilEnd(function, grid, positional, named))
+      .release()
+      .ptr();
 }
 
 PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *argument, const PythonCall &call) {

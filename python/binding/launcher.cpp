@@ -1,11 +1,15 @@
 // tilery._native.Launcher: from Python arguments to running programs. Written against the C API, because each launch pays for it.
 #include "binding.h"
+#include "ending.h"
+#include "interrupts.h"
 #include "launch_apart.h"
 #include "launch_grid.h"
 #include "launch_recorded.h"
 #include "launcher_state.h"
+#include "tilery/compilations.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
+#include <optional>
 
 namespace nb = nanobind;
 
@@ -124,7 +128,14 @@ std::shared_ptr<Entry> compileEntry(State &state, Bound &bound, const std::vecto
       nb::arg("params") = params, nb::arg("aliases") = pairs, nb::arg("device") = device);
   nb::object named = nb::steal(boundDictionary(bound));
   auto entry = std::make_shared<Entry>();
-  entry->plan = state.compile(signature, named);
+  {
+    std::optional<Compiling> compiling;
+    {
+      Released others; // who holds compilations may need them
+      compiling.emplace();
+    }
+    entry->plan = callUntilEnd(state.compile, signature, named);
+  }
   if (nb::isinstance<KernelPlan>(entry->plan))
     entry->kernelPlan = nb::inst_ptr<KernelPlan>(entry->plan), checkSlots(state, *entry->kernelPlan);
   else if (nb::isinstance<HostPlan>(entry->plan))
@@ -227,7 +238,7 @@ PyObject *readyGrid(const Bound &bound, PyObject *grid, nb::object &computed) {
   if (!grid || !PyCallable_Check(grid))
     return grid;
   nb::object named = nb::steal(boundDictionary(bound));
-  computed = nb::steal(PyObject_CallOneArg(grid, named.ptr()));
+  computed = nb::steal(untilEnd([&] { return PyObject_CallOneArg(grid, named.ptr()); }));
   if (!computed.is_valid())
     throw PythonRaised{};
   return computed.ptr();

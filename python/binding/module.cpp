@@ -6,6 +6,7 @@ NB_MODULE(_native, m) {
   m.attr("version") = tilery::version;
   m.doc() = "Native core of tilery: builder, compiler, launch.";
   tilery::python::bindErrors(m);
+  tilery::python::bindEnvironment(m);
   tilery::python::bindBuilder(m);
   tilery::python::bindRegion(m);
   tilery::python::bindArrange(m);

@@ -5,6 +5,8 @@
 #include "compiler/oracle/oracle.h"
 #include "compiler/oracle/unwritten.h"
 #include "convert.h"
+#include "ending.h"
+#include "interrupts.h"
 #include "runtime/pool.h"
 #include "tilery/diagnostic.h"
 #include <cstring>
@@ -19,16 +21,16 @@ namespace tilery::python {
 
 /// Held while the oracle reads the module. Who waits for it lets other threads of Python run: who holds it may need them.
 static std::unique_lock<std::recursive_mutex> locked(Module &module) {
-  nb::gil_scoped_release others;
+  Released others;
   return std::unique_lock(module.get().mutex);
 }
 
 /// Lets other threads run, and the handlers of signals: one may raise.
 static bool interrupted() {
   {
-    nb::gil_scoped_release others;
+    Released others;
   }
-  return PyErr_CheckSignals() != 0;
+  return untilEnd([] { return PyErr_CheckSignals(); }) != 0;
 }
 
 static oracle::Allocation allocation(nb::handle item) {

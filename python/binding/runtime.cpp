@@ -1,6 +1,7 @@
 // Loader, launcher and cache as Python sees them.
 #include "tilery/runtime.h"
 #include "binding.h"
+#include "interrupts.h"
 #include "launch_plan.h"
 #include "tilery/cache.h"
 #include "tilery/diagnostic.h"
@@ -85,7 +86,7 @@ void bindRuntime(nb::module_ &m) {
       "device"_a, "What the driver says of a GPU: its name, compute capability, and numbers (0: it does not say).");
   m.def("gpu_target", &gpuTarget, "device"_a, "What to compile for on this GPU: the target of compile().");
   m.def("assembled", &assembled, "image"_a, "device"_a, "The image with its PTX assembled by the driver for this GPU.",
-        nb::call_guard<nb::gil_scoped_release>()); // the driver's compiler may be called by several threads at once
+        nb::call_guard<Released>()); // the driver's compiler may be called by several threads at once
   m.def(
       "load",
       [](const CodeImage &image) {

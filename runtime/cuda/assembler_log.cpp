@@ -1,8 +1,8 @@
 #include "runtime/cuda/assembler_log.h"
 #include "tilery/diagnostic.h"
+#include "tilery/environment.h"
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 
 namespace tilery::cuda {
 namespace {
@@ -38,8 +38,7 @@ uint32_t numberBefore(std::string_view line, std::string_view text) {
 } // namespace
 
 void checkAssemblerLog(std::string_view log) {
-  const char *verify = std::getenv("TILERY_VERIFY");
-  if (!verify || std::string_view(verify) != "1")
+  if (!environmentSwitch("TILERY_VERIFY"))
     return;
   while (!log.empty())
     if (std::string_view line = takeLine(log); hasCode(line))

@@ -1,7 +1,7 @@
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/assembler.h"
+#include "tilery/environment.h"
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 
 namespace tilery::cuda {
@@ -167,8 +167,8 @@ std::string gpuTarget(int device) {
                         std::to_string(properties.sm % 10) + "; GPU code needs 8.0",
                     "run on tensors of the CPU",
                     {}});
-  const char *asked = std::getenv("TILERY_GPU_TARGET");
-  return (asked ? asked : cuda::archOf(properties)) + ":cuda" + std::to_string(cuda::Driver::find()->version);
+  std::string asked = environmentText("TILERY_GPU_TARGET").value_or("");
+  return (asked.empty() ? cuda::archOf(properties) : asked) + ":cuda" + std::to_string(cuda::Driver::find()->version);
 }
 
 CodeImage assembled(CodeImage image, int device) {

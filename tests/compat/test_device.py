@@ -17,7 +17,8 @@ def test_says_so_in_one_line(python):
     done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "cuda"})
     assert done.stderr == ""
     done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "gpu"})
-    assert (done.returncode, done.stderr) == (1, "tilery: TILERY_DEVICE='gpu' is not a device; expected 'cpu' or 'cuda'\n")
+    said = "tilery: the environment variable TILERY_DEVICE is 'gpu'; expected cpu or cuda\n  hint: set it to that, or unset it\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_device_objects(tilery_run):

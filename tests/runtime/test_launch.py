@@ -469,7 +469,7 @@ def test_thread_count_from_the_environment(value, expected):
 
 def test_bad_thread_count():
     result = run_python("from tilery import _native; _native.num_threads()", TILERY_NUM_THREADS="many")
-    assert "TILERY_NUM_THREADS is 'many', which is no number of threads" in result.stderr
+    assert "TILERY_NUM_THREADS is 'many'; expected a number from 1 to 4096" in result.stderr
 
 
 def test_thread_count_from_affinity():

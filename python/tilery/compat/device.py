@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-_CHOICES = ("cpu", "cuda")
 _active = False
 
 
@@ -23,12 +22,20 @@ def _has_gpu() -> bool:
     return os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/dxg")
 
 
+def _choice() -> str:
+    """What TILERY_DEVICE says. Only where it is set: the native module takes milliseconds, and not every program needs it."""
+    from tilery import _native
+
+    try:
+        return str(_native.environment_text("TILERY_DEVICE"))
+    except ValueError as wrong:
+        raise SystemExit(f"tilery: {wrong}") from None
+
+
 def install() -> None:
     """Applies the rule if it holds here; torch itself is changed when, and only when, the program imports it."""
     global _active
-    choice = os.environ.get("TILERY_DEVICE", "")
-    if choice and choice not in _CHOICES:
-        raise SystemExit(f"tilery: TILERY_DEVICE={choice!r} is not a device; expected 'cpu' or 'cuda'")
+    choice = os.environ.get("TILERY_DEVICE", "") and _choice()
     if _active or choice == "cuda" or (not choice and _has_gpu()):
         return
     _active = True

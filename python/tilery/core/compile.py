@@ -3,7 +3,6 @@ compiled."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def interpreted(debug: bool) -> bool:
     """Is this launch the oracle's?"""
-    return debug or os.environ.get("TILERY_ORACLE", "") not in ("", "0")
+    return debug or _native.environment_switch("TILERY_ORACLE")
 
 
 class CompiledKernel:

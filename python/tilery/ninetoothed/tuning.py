@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tilery import _native
 
+from ..core.present import present
 from ..core.timing import measure, show_progress
 from ..errors import error
 from ..frontend.fingerprint import sha256
@@ -19,7 +18,7 @@ MOST = 8  # configurations that are timed
 
 def wanted() -> bool:
     """Has the user asked for timing? TILERY_TUNE=1 does."""
-    return os.environ.get("TILERY_TUNE", "") not in ("", "0")
+    return bool(_native.environment_switch("TILERY_TUNE"))
 
 
 def fastest(
@@ -72,7 +71,7 @@ def copies(arguments: Sequence[Any]) -> list[Any]:
 
 
 def _copied(value: Any) -> Any:
-    torch = sys.modules.get("torch")
+    torch = present("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         if not value.ndim:
             return value.clone()

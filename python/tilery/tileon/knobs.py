@@ -96,13 +96,13 @@ class env_str_callable_default(env_base):
 
 
 class env_bool(env_base):
-    """1, true, on, yes and y, or 0, false, off, no and n, in any case."""
+    """1, true, on, yes and y, or 0, false, off, no, n and nothing, in any case; other texts are refused."""
 
     def __init__(self, key: str, default: Any = False) -> None:
         super().__init__(key, default)
 
     def parse(self, text: str) -> bool:
-        return is_on(text)
+        return text != "" and is_on(self.key, text)
 
     def text(self, value: Any) -> str | None:
         return None if value is None else "1" if value else "0"

@@ -1,10 +1,19 @@
 #include "settings.h"
+#include "tilery/environment.h"
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
 namespace tilery::emulator {
 namespace {
+constexpr std::string_view processors = "processors=";
+
+bool isNumber(const std::string &text, unsigned &number) {
+  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return problem == std::errc() && end == text.data() + text.size() && number > 0;
+}
+
 [[noreturn]] void refuse(const std::string &text) {
   std::fprintf(stderr, "TILERY_EMULATE=%s: expected a GPU, then what is wanted of late, processors=N: sm_90a,late\n",
                text.c_str());
@@ -13,8 +22,7 @@ namespace {
 
 Settings read() {
   Settings settings;
-  const char *text = std::getenv("TILERY_EMULATE");
-  std::istringstream words(text ? text : "sm_90a");
+  std::istringstream words(environmentText("TILERY_EMULATE").value_or("sm_90a"));
   std::string word;
   std::getline(words, word, ',');
   std::optional<cuda::CudaTarget> target = cuda::targetNamed(word);
@@ -25,9 +33,7 @@ Settings read() {
   while (std::getline(words, word, ',')) {
     if (word == "late")
       settings.timing = Timing::CopiesLate;
-    else if (int count = 0; std::sscanf(word.c_str(), "processors=%d", &count) == 1 && count > 0)
-      settings.processors = unsigned(count);
-    else
+    else if (!word.starts_with(processors) || !isNumber(word.substr(processors.size()), settings.processors))
       refuse(words.str());
   }
   return settings;

@@ -183,6 +183,37 @@ TEST_F(Cache, AFullDiskLeavesNothingBehind) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(Cache, AFolderThatIsDeletedMeanwhileIsMadeAgain) {
+  DiskCache cache(folder, 1 << 20);
+  cache.put("code", "key", "value");
+  std::string text = standardError([&] {
+    for (std::string gone : {folder, base + "/a"}) {
+      EXPECT_EQ(std::system(("rm -rf " + gone).c_str()), 0);
+      EXPECT_FALSE(cache.get("code", "key"));
+      cache.put("code", "key", "value");
+      EXPECT_EQ(cache.get("code", "key"), "value");
+    }
+    EXPECT_EQ(std::system(("rm -rf " + folder).c_str()), 0);
+    std::ofstream(folder) << "x"; // a file in its place
+    cache.put("code", "key", "value");
+    cache.put("code", "key", "value");
+    EXPECT_FALSE(cache.get("code", "key"));
+  });
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
+TEST_F(Cache, WhatIsNoFileIsNoEntry) {
+  DiskCache cache(folder, 1 << 20);
+  cache.put("code", "key", "value");
+  std::string path = onlyFile();
+  unlink(path.c_str());
+  EXPECT_EQ(mkfifo(path.c_str(), 0600), 0); // which nobody writes to
+  EXPECT_FALSE(cache.get("code", "key"));
+  unlink(path.c_str());
+  EXPECT_EQ(mkdir(path.c_str(), 0700), 0);
+  EXPECT_FALSE(cache.get("code", "key"));
+}
+
 TEST_F(Cache, StaysWithinItsBoundAndDropsWhatWasNotUsed) {
   constexpr uint64_t limit = 64 << 10;
   DiskCache cache(folder, limit);

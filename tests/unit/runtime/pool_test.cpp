@@ -108,5 +108,5 @@ TEST(PoolDeathTest, TheNumberOfThreadsIsANumber) {
   EXPECT_EXIT(ask("7"), testing::ExitedWithCode(0), "^7 threads$");
   for (const char *text : {"0", "-2", "many", "3x", "5000"})
     EXPECT_EXIT(ask(text), testing::ExitedWithCode(0),
-                "^TILERY_NUM_THREADS is '" + std::string(text) + "', which is no number of threads$");
+                "^the environment variable TILERY_NUM_THREADS is '" + std::string(text) + "'; expected a number from 1 to 4096$");
 }

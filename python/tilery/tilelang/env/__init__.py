@@ -7,6 +7,7 @@ import os
 from tilery import _native
 
 from ...core import cache as _cache
+from ...core.switches import is_on
 
 __all__ = ["env", "disable_cache", "enable_cache", "is_cache_enabled"]
 
@@ -60,10 +61,14 @@ class Environment:
         return os.environ.get("TILELANG_EXECUTION_BACKEND", "auto")
 
     def get_default_verbose(self) -> bool:
-        return self.TILELANG_VERBOSE.lower() in ("1", "true", "yes", "on")
+        return self._is_on("TILELANG_VERBOSE")
 
     def is_print_on_compilation_enabled(self) -> bool:
-        return self.TILELANG_PRINT_ON_COMPILATION.lower() in ("1", "true", "yes", "on")
+        return self._is_on("TILELANG_PRINT_ON_COMPILATION")
+
+    def _is_on(self, name: str) -> bool:
+        text = str(getattr(self, name))
+        return text != "" and is_on(name, text)
 
 
 env = Environment()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from tilery import _native
@@ -25,6 +24,6 @@ def get_current_device() -> Any:
     chosen = _chosen(torch)
     if chosen is not None:
         return chosen
-    if not IS_CUDA or os.environ.get("TILERY_DEVICE") == "cpu" or not torch.cuda.is_available():
+    if not IS_CUDA or _native.environment_text("TILERY_DEVICE") == "cpu" or not torch.cuda.is_available():
         return torch.device("cpu")
     return torch.device("cuda", torch.cuda.current_device())

@@ -111,7 +111,7 @@ class CudaDriver(GPUDriver):
 
     @classmethod
     def is_active(cls) -> bool:
-        return os.environ.get("TILERY_DEVICE") != "cpu" and _native.gpu_count() > 0
+        return _native.environment_text("TILERY_DEVICE") != "cpu" and _native.gpu_count() > 0
 
     @staticmethod
     def get_active_torch_device() -> Any:

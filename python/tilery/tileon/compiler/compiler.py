@@ -72,7 +72,12 @@ def _called_triton(function: Any) -> bool:
 
 def _precision(function: Any) -> str:
     """Of a dot of fp32 tiles."""
-    return os.environ.get("TRITON_F32_DEFAULT") or ("tf32" if _called_triton(function) else "ieee")
+    asked = os.environ.get("TRITON_F32_DEFAULT")
+    known = DEFAULTS["allowed_dot_input_precisions"]
+    if asked and asked not in known:
+        message = f"the environment variable TRITON_F32_DEFAULT is {asked!r}; expected one of {', '.join(known)}"
+        raise error(ValueError, message, hint="set it to that, or unset it")
+    return asked or ("tf32" if _called_triton(function) else "ieee")
 
 
 def _fuses(values: Mapping[str, Any], kernel: Any) -> bool:

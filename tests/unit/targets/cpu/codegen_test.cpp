@@ -1,4 +1,5 @@
 #include "run_kernel.h"
+#include "tilery/environment.h"
 #include <cmath>
 #include <map>
 #include <random>
@@ -59,7 +60,7 @@ TEST(CpuCodegen, VectorAdd) {
         for (int i = n; i < n + 8; ++i)
           ASSERT_TRUE(std::isnan(out[i]));
       }
-      if (getenv("TILERY_TEST_SHOW") && disjoint)
+      if (environmentSwitch("TILERY_TEST_SHOW") && disjoint)
         llvm::errs() << k.code.plan << k.code.llvm << k.code.assembly;
     }
 }

@@ -2,6 +2,7 @@
 // The same kernel through the oracle and through machine code, on the same bytes.
 #include "run_kernel.h"
 #include "compiler/oracle/oracle.h"
+#include "tilery/environment.h"
 #include <random>
 
 namespace tilery::test {
@@ -85,7 +86,7 @@ inline void differential(const std::string &text, int64_t programs, std::vector<
       cpu::Options options;
       options.disjoint = disjoint;
       options.fpContract = false;
-      options.wantPlan = getenv("TILERY_TEST_SHOW");
+      options.wantPlan = environmentSwitch("TILERY_TEST_SHOW");
       Compiled compiled = compileText(text, options, passes);
       ASSERT_FALSE(compiled.kernels.empty()) << compiled.errors;
       if (options.wantPlan)
