@@ -189,8 +189,9 @@ void check(const ScheduleProblem &p, const Schedule &s) {
   unsigned rows = p.m / 64;
   if (s.across && (!p.loop || rows != 1 || s.stageOutput))
     refuse("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
-  bool shared = p.gpu.warpgroups ? s.consumers <= 3 && (s.across || canShare(p, s.consumers)) : canShareByWarps(p, s.consumers);
-  if (s.consumers < 1 || !shared)
+  bool shared = s.consumers &&
+                (p.gpu.warpgroups ? s.consumers <= 3 && (s.across || canShare(p, s.consumers)) : canShareByWarps(p, s.consumers));
+  if (!shared)
     refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
            "each takes a multiple of 64 rows");
   if (s.partial && (!p.partial || s.partial > s.k))
@@ -361,7 +362,8 @@ void Schedule::override(const std::string &text) {
     std::string number = equals == std::string::npos ? "1" : word.substr(equals + 1);
     auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), this->*field->value);
     if (problem != std::errc() || end != number.data() + number.size())
-      refuse("a schedule's field '" + name + "' is '" + number + "', which is no number", "write " + name + "=2, say");
+      refuse("a schedule's field '" + name + "' is '" + number + "', which is no number",
+             "TILERY_SCHEDULE takes " + name + "=2, say");
   }
 }
 

@@ -1,12 +1,18 @@
 // RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' | FileCheck %s
 // RUN: env TILERY_SCHEDULE="stages=3 group=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' | FileCheck %s --check-prefix=ASKED
 // RUN: env TILERY_SCHEDULE="consumers=3" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: env TILERY_SCHEDULE="consumers=0" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: env TILERY_SCHEDULE="stages=3x" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: env TILERY_EXPLAIN=please not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=SWITCH
 // RUN: env TILERY_SCHEDULE="depth=3" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=FIELD
 // RUN: env TILERY_EXPLAIN=1 tilery-opt %s -mlir-disable-threading -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // WHY: wide ({{.*}}choose-schedule.mlir:{{[0-9]+}}): consumers=2 k=64 stages=4 group=8 stage_output=2 early=64 load_registers=40 math_registers=232: {{[0-9]+}} cycles of 64 steps, bound by the tensor cores; next consumers=2 k=64 stages=3
 // WHY: deep ({{.*}}bound by copies from L2
 // WHY: exact ({{.*}}: no blocks, for f32 operands keep all their bits (precision ieee)
 // WRONG: error: a tile of 128 rows cannot be shared by 3 consumers: each takes a multiple of 64 rows
+// NONE: error: a tile of 128 rows cannot be shared by 0 consumers
+// NUMBER: error: a schedule's field 'stages' is '3x', which is no number: TILERY_SCHEDULE takes stages=2, say
+// SWITCH: error: the environment variable TILERY_EXPLAIN is 'please'; expected 1 (true, on, yes, y) or 0
 // FIELD: error: a schedule has no field 'depth': fields: consumers, k, stages,
 
 // Two warpgroups of 64 rows; the result goes out by halves of 128 bytes a row, so that four slots fit.
