@@ -145,7 +145,7 @@ Bundle::Loaded &Bundle::load(const BundleVariant &variant) {
     return &variant >= entry.variants.data() && &variant < entry.variants.data() + entry.variants.size();
   });
   if (!image.host.empty()) {
-    code->host = HostProgram::parse(image.host, code->kernels.size());
+    code->host = HostProgram::parse(image.host, image.kernels);
     for (const HostParameter &parameter : code->host->parameters)
       code->order.push_back(find(*owner, parameter.name));
   } else {

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <limits>
 #include <map>
+#include <set>
 #include <sys/mman.h>
 
 namespace tilery {
@@ -15,6 +16,7 @@ namespace {
 }
 
 constexpr uint64_t pageBytes = 4096;
+constexpr uint64_t mostBytes = uint64_t(1) << 31; // what code of the small model reaches
 uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
 // Sections of one protection are neighbours.
@@ -34,7 +36,6 @@ public:
   std::string_view names, sectionNames;
   std::vector<uint64_t> placement; // offset of each section from the start of the memory
   uint64_t segmentStart[SegmentCount + 1] = {};
-  uint64_t stubs = 0, got = 0, unwindEnd = 0;
   int unwindSection = -1;
   std::map<uint32_t, uint64_t> stubOf, gotOf; // symbol index -> offset
   char *memory = nullptr;
@@ -50,15 +51,21 @@ public:
     return table.substr(offset, table.find('\0', offset) - offset);
   }
 
+  /// As many elements as fit into the bytes.
+  template <typename T> static std::vector<T> tableOf(std::string_view bytes) {
+    std::vector<T> table(bytes.size() / sizeof(T));
+    if (!table.empty())
+      std::memcpy(table.data(), bytes.data(), table.size() * sizeof(T));
+    return table;
+  }
+
   void readHeaders() {
     Elf64_Ehdr header;
     std::memcpy(&header, bytes(0, sizeof header).data(), sizeof header);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_REL ||
         header.e_machine != EM_X86_64 || header.e_shentsize != sizeof(Elf64_Shdr))
       fail("not a relocatable x86-64 ELF object");
-    sections.resize(header.e_shnum);
-    std::memcpy(sections.data(), bytes(header.e_shoff, sections.size() * sizeof(Elf64_Shdr)).data(),
-                sections.size() * sizeof(Elf64_Shdr));
+    sections = tableOf<Elf64_Shdr>(bytes(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr)));
     auto contents = [&](uint32_t index) {
       if (index >= sections.size())
         fail("the object is damaged");
@@ -68,9 +75,7 @@ public:
     for (const Elf64_Shdr &section : sections) {
       if (section.sh_type != SHT_SYMTAB)
         continue;
-      std::string_view table = bytes(section.sh_offset, section.sh_size);
-      symbols.resize(table.size() / sizeof(Elf64_Sym));
-      std::memcpy(symbols.data(), table.data(), symbols.size() * sizeof(Elf64_Sym));
+      symbols = tableOf<Elf64_Sym>(bytes(section.sh_offset, section.sh_size));
       names = contents(section.sh_link);
     }
   }
@@ -79,10 +84,7 @@ public:
     for (const Elf64_Shdr &section : sections) {
       if (section.sh_type != SHT_RELA || section.sh_info >= sections.size() || !(sections[section.sh_info].sh_flags & SHF_ALLOC))
         continue;
-      std::string_view table = bytes(section.sh_offset, section.sh_size);
-      for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= table.size(); at += sizeof(Elf64_Rela)) {
-        Elf64_Rela relocation;
-        std::memcpy(&relocation, table.data() + at, sizeof relocation);
+      for (const Elf64_Rela &relocation : tableOf<Elf64_Rela>(bytes(section.sh_offset, section.sh_size))) {
         if (ELF64_R_SYM(relocation.r_info) >= symbols.size())
           fail("the object is damaged");
         visit(section.sh_info, relocation);
@@ -109,6 +111,8 @@ public:
         std::string_view name = nameAt(sectionNames, section.sh_name);
         if (section.sh_flags & SHF_TLS || section.sh_type == SHT_INIT_ARRAY)
           fail("section " + std::string(name) + " is not supported");
+        if (section.sh_addralign > pageBytes || section.sh_size > mostBytes)
+          fail("section " + std::string(name) + " does not fit into memory");
         placement[i] = end = alignUp(end, std::max<uint64_t>(section.sh_addralign, 1));
         end += section.sh_size;
         if (name == ".eh_frame") {
@@ -136,6 +140,8 @@ public:
           }
         });
     }
+    if (end > mostBytes)
+      fail("the object does not fit into memory");
     segmentStart[SegmentCount] = alignUp(end, pageBytes);
     return segmentStart[SegmentCount];
   }
@@ -159,7 +165,29 @@ public:
     fail("it calls " + name + ", which does not exist in this process");
   }
 
+  /// Unwinders follow lengths and distances to common entries without asking where they lead.
+  void checkUnwindTables(std::string_view table) const {
+    std::set<uint64_t> common;
+    auto wordAt = [&](uint64_t offset) {
+      uint32_t word;
+      std::memcpy(&word, table.substr(offset, sizeof word).data(), sizeof word);
+      return word;
+    };
+    for (uint64_t at = 0; at != table.size();) {
+      uint32_t length = table.size() - at < 4 ? 0 : wordAt(at);
+      if (length < 4 || length > table.size() - at - 4)
+        fail("the object is damaged");
+      if (uint32_t distance = wordAt(at + 4); distance == 0)
+        common.insert(at);
+      else if (!common.count(at + 4 - distance))
+        fail("the object is damaged");
+      at += 4 + length;
+    }
+  }
+
   void fill() {
+    if (unwindSection >= 0)
+      checkUnwindTables(bytes(sections[unwindSection].sh_offset, sections[unwindSection].sh_size));
     for (size_t i = 0; i < sections.size(); ++i)
       if (sections[i].sh_flags & SHF_ALLOC && sections[i].sh_type != SHT_NOBITS) {
         std::string_view contents = bytes(sections[i].sh_offset, sections[i].sh_size);
@@ -191,22 +219,22 @@ public:
       target = uint64_t(memory) + gotOf.at(symbol);
     else
       target = addressOf(symbol);
-    int64_t value = int64_t(target) + relocation.r_addend;
+    uint64_t value = target + uint64_t(relocation.r_addend);
     switch (kind) {
     case R_X86_64_PC32:
     case R_X86_64_PLT32:
     case R_X86_64_GOTPCREL:
     case R_X86_64_GOTPCRELX:
     case R_X86_64_REX_GOTPCRELX: {
-      value -= int64_t(place);
-      if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
+      int64_t distance = int64_t(value - uint64_t(place));
+      if (distance < std::numeric_limits<int32_t>::min() || distance > std::numeric_limits<int32_t>::max())
         fail("a reference is out of range");
-      int32_t narrow = int32_t(value);
+      int32_t narrow = int32_t(distance);
       std::memcpy(place, &narrow, sizeof narrow);
       return;
     }
     case R_X86_64_PC64:
-      value -= int64_t(place);
+      value -= uint64_t(place);
       [[fallthrough]];
     case R_X86_64_64:
       std::memcpy(place, &value, sizeof value);
@@ -215,6 +243,22 @@ public:
       fail("relocation kind " + std::to_string(kind) +
            " is not supported (compile position-independent code of the small model)");
     }
+  }
+
+  /// Those that the object defines.
+  std::vector<CodeSymbol> functions() const {
+    std::vector<CodeSymbol> result;
+    for (const Elf64_Sym &symbol : symbols) {
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+        continue;
+      const Elf64_Shdr *home = symbol.st_shndx < sections.size() ? &sections[symbol.st_shndx] : nullptr;
+      if (!home || !(home->sh_flags & SHF_EXECINSTR) || symbol.st_value > home->sh_size ||
+          symbol.st_size > home->sh_size - symbol.st_value)
+        fail("the object is damaged");
+      result.push_back({std::string(nameAt(names, symbol.st_name)),
+                        uint64_t(memory) + placement[symbol.st_shndx] + symbol.st_value, symbol.st_size});
+    }
+    return result;
   }
 };
 
@@ -239,16 +283,13 @@ ElfCode::ElfCode(std::string_view object) {
       if (length && mprotect(static_cast<char *>(memory) + start, length, protections[segment]))
         fail("this system does not allow memory to become executable");
     }
+    functions_ = linker.functions();
   } catch (...) {
     munmap(memory, size);
     throw;
   }
   if (linker.unwindSection >= 0)
     unwind = linker.memory + linker.placement[linker.unwindSection];
-  for (const Elf64_Sym &symbol : linker.symbols)
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF && symbol.st_shndx < linker.sections.size())
-      functions_.push_back({std::string(linker.nameAt(linker.names, symbol.st_name)),
-                            uint64_t(memory) + linker.placement[symbol.st_shndx] + symbol.st_value, symbol.st_size});
   placed = std::string(object);
   Elf64_Ehdr header;
   std::memcpy(&header, placed.data(), sizeof header);

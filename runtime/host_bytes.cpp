@@ -9,13 +9,12 @@ constexpr uint32_t hostVersion = 1;
 /// Walks the code once: every operand must name something that exists, and the last operation returns.
 class Validator {
 public:
-  Validator(const HostProgram &program, size_t kernels) : program(program), kernels(kernels), ranks(program.tensors, -1) {
+  Validator(const HostProgram &program, std::span<const KernelInfo> kernels)
+      : program(program), kernels(kernels), ranks(program.tensors, -1) {
     for (size_t i = 0; i < program.parameters.size() && i < ranks.size(); ++i)
       ranks[i] = program.parameters[i].rank;
   }
   void run() {
-    if (program.tensors < program.parameters.size() || program.tensors > (1u << 20) || program.registers > (1u << 20))
-      ByteReader::fail();
     while (!step()) {
     }
     if (at != program.code.size())
@@ -86,9 +85,11 @@ private:
       break;
     }
     case HostOp::Launch: {
-      below(kernels);
+      const KernelInfo &kernel = kernels[size_t(below(kernels.size()))];
       registers(int(below(4)));
-      int64_t count = below(1 << 16);
+      int64_t count = word();
+      if (count < 0 || size_t(count) != kernel.args.size())
+        ByteReader::fail();
       for (int64_t i = 0; i < count; ++i) {
         registers(1);
         if (at < program.code.size() && program.code[at] == -1)
@@ -112,7 +113,8 @@ private:
   }
 
   const HostProgram &program;
-  size_t kernels, at = 0;
+  std::span<const KernelInfo> kernels;
+  size_t at = 0;
   std::vector<int32_t> ranks;
 };
 } // namespace
@@ -133,7 +135,7 @@ std::string HostProgram::serialize() const {
   return std::move(out.bytes);
 }
 
-HostProgram HostProgram::parse(std::string_view bytes, size_t kernelCount) {
+HostProgram HostProgram::parse(std::string_view bytes, std::span<const KernelInfo> kernels) {
   ByteReader in(bytes);
   if (in.number<uint32_t>() != hostVersion)
     ByteReader::fail();
@@ -150,9 +152,11 @@ HostProgram HostProgram::parse(std::string_view bytes, size_t kernelCount) {
   program.tensors = in.number<uint32_t>();
   in.list(program.texts, [&](std::string &text) { text = in.text(); });
   in.list(program.code, [&](int64_t &word) { word = in.number<int64_t>(); });
-  if (!in.atEnd())
+  // Each register and each tensor that is no parameter takes a word of code where it is made.
+  if (!in.atEnd() || program.registers > program.code.size() || program.tensors < program.parameters.size() ||
+      program.tensors - program.parameters.size() > program.code.size())
     ByteReader::fail();
-  Validator(program, kernelCount).run();
+  Validator(program, kernels).run();
   return program;
 }
 } // namespace tilery

@@ -75,6 +75,14 @@ ReportSite readSite(ByteReader &in) {
   in.list(site.values, [&](ReportSite::Value &value) {
     in.list(value.shape, [&](int64_t &extent) { extent = in.number<int64_t>(); });
     value.dtype = in.number<uint32_t>();
+    if (value.dtype > uint32_t(DType::F64) && value.dtype != TILERY_POINTER)
+      ByteReader::fail();
+    int64_t left = TILERY_REPORT_BYTES; // elements: a larger value is never reported
+    for (int64_t extent : value.shape) {
+      if (extent < 0 || extent > left)
+        ByteReader::fail();
+      left = extent ? left / extent : left;
+    }
   });
   return site;
 }

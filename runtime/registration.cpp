@@ -35,10 +35,8 @@ struct Registration::GdbEntry : jit_code_entry {};
 namespace {
 std::mutex registrationMutex;
 [[maybe_unused]] const bool forkable = freeAcrossFork<registrationMutex>();
-std::vector<const ElfCode *> &loadedCode() {
-  static auto *loaded = new std::vector<const ElfCode *>;
-  return *loaded;
-}
+// Made before any signal handler can ask for it, and never destroyed: code may be loaded while the process exits.
+[[clang::no_destroy]] constinit std::vector<const ElfCode *> loadedCode;
 
 void tellGdb(uint32_t action, jit_code_entry *entry) {
   __jit_debug_descriptor.action_flag = action;
@@ -68,7 +66,7 @@ const ElfCode *codeAt(uint64_t address) {
   for (int tries = 0; tries < 100 && !lock.try_lock(); ++tries)
     usleep(1000);
   if (lock)
-    for (const ElfCode *code : loadedCode())
+    for (const ElfCode *code : loadedCode)
       if (code->holds(address))
         return code;
   return nullptr;
@@ -88,7 +86,8 @@ Registration::Registration(const ElfCode &code) : code(code), entry(std::make_un
   __jit_debug_descriptor.first_entry = entry.get();
   tellGdb(1, entry.get());
   writePerfMap(code);
-  loadedCode().push_back(&code);
+  loadedCode.push_back(&code);
+  watchCrashes();
 }
 
 Registration::~Registration() {
@@ -97,7 +96,7 @@ Registration::~Registration() {
   if (entry->next_entry)
     entry->next_entry->prev_entry = entry->prev_entry;
   tellGdb(2, entry.get());
-  std::erase(loadedCode(), &code);
+  std::erase(loadedCode, &code);
   if (code.unwindTables())
     __deregister_frame(code.unwindTables());
 }

@@ -82,8 +82,9 @@ public:
   std::vector<int64_t> code;
 
   std::string serialize() const;
-  /// Throws Error if the bytes are no valid program (every register, tensor, text and length is checked here, not when it runs).
-  static HostProgram parse(std::string_view bytes, size_t kernelCount);
+  /// Throws Error if the bytes are no valid program for these kernels, its image's (every register, tensor, text and length is checked
+  /// here, not when it runs).
+  static HostProgram parse(std::string_view bytes, std::span<const KernelInfo> kernels);
   /// Throws Error, naming the argument, what was expected and what came. Otherwise the tensors it returns (numbers as above), or
   /// nullopt if the environment stopped it.
   std::optional<std::vector<uint32_t>> run(std::span<const HostArgument> args, std::span<const KernelPtr> kernels,

@@ -139,7 +139,7 @@ void bindBundle(nb::module_ &m) {
           parameters.append(nb::make_tuple(name, dtypeName(dtype), rank < 0 ? nb::none() : nb::object(nb::int_(rank))));
         };
         if (!image.host.empty())
-          for (const HostParameter &p : HostProgram::parse(image.host, image.kernels.size()).parameters)
+          for (const HostParameter &p : HostProgram::parse(image.host, image.kernels).parameters)
             add(p.name, p.dtype, p.rank);
         else if (image.kernels.size() == 1)
           for (const ArgInfo &argument : image.kernels[0].args)

@@ -180,7 +180,7 @@ void bindHostPlan(nb::module_ &m) {
             if (image.host.empty())
               throw nb::value_error("the image has no host program");
             auto kernels = load(image);
-            auto program = HostProgram::parse(image.host, kernels.size());
+            auto program = HostProgram::parse(image.host, image.kernels);
             new (self) HostPlan{std::move(program), std::move(kernels), std::move(allocate), {std::move(otherImages), {}}};
           },
           nb::arg("image"), nb::arg("allocate").none() = nb::none(), nb::arg("other_image").none() = nb::none());

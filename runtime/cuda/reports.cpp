@@ -9,15 +9,35 @@
 namespace tilery::cuda {
 namespace {
 
+/// Bytes of a record that the value takes.
+size_t bytesOf(const ReportSite::Value &value) {
+  size_t bytes = value.dtype == TILERY_POINTER ? 8 : byteWidth(DType(value.dtype));
+  for (int64_t extent : value.shape)
+    bytes *= size_t(extent);
+  return (bytes + 7) / 8 * 8;
+}
+
+/// The site of a record of so many bytes of values. Throws Error where no code of the kernel's can have written that.
+const ReportSite &siteOf(const KernelInfo &info, uint64_t number, size_t bytes) {
+  size_t needed = 0;
+  if (number < info.gpu.sites.size())
+    for (const ReportSite::Value &value : info.gpu.sites[number].values)
+      needed += bytesOf(value);
+  if (number >= info.gpu.sites.size() || needed > bytes)
+    throw Error(
+        {Diagnostic::Kind::Runtime,
+         "what " + info.name + " printed was written over: it, or a kernel beside it, stores where no tensor of its own is",
+         "launch it with debug=True, which checks every access",
+         {}});
+  return info.gpu.sites[number];
+}
+
 void print(const ReportSite &site, const TileryLaunch &launch, const TileryReport &head, const char *values) {
   std::vector<TileryPrinted> printed;
   size_t at = 0;
   for (const ReportSite::Value &value : site.values) {
     printed.push_back({values + at, value.shape.data(), uint32_t(value.shape.size()), value.dtype});
-    size_t bytes = value.dtype == TILERY_POINTER ? 8 : byteWidth(DType(value.dtype));
-    for (int64_t extent : value.shape)
-      bytes *= size_t(extent);
-    at += (bytes + 7) / 8 * 8;
+    at += bytesOf(value);
   }
   writePrinted(printedLines(launch, int64_t(head.program), site.text, site.hex, printed));
 }
@@ -46,12 +66,12 @@ void deliverReports(const KernelInfo &info, const TileryReports &head, std::stri
   std::sort(records.begin(), records.end(),
             [](auto &a, auto &b) { return std::pair(a.first.program, a.second) < std::pair(b.first.program, b.second); });
   for (auto &[record, values] : records)
-    print(info.gpu.sites[record.site], launch, record, values);
+    print(siteOf(info, record.site, record.bytes - sizeof record), launch, record, values);
   if (at < head.used)
     std::fprintf(stderr, "tilery: %llu bytes that %s printed did not fit into the %u that a launch may print\n",
                  static_cast<unsigned long long>(head.used - at), info.name.c_str(), TILERY_REPORT_BYTES);
   if (head.failure != UINT64_MAX) {
-    const ReportSite &site = info.gpu.sites[head.failure & 0xffff];
+    const ReportSite &site = siteOf(info, head.failure & 0xffff, SIZE_MAX);
     throw Error(
         assertionFailure(grid, int64_t(head.failure >> 16), site.text, {site.file, int(site.line), int(site.column), info.name}));
   }

@@ -26,7 +26,7 @@ std::optional<HostProgram> compiled(const std::string &body) {
   kernel.name = "copy";
   kernel.args.resize(2);
   auto bytes = compileHost(*module, kernel);
-  return mlir::succeeded(bytes) ? std::optional(HostProgram::parse(*bytes, 1)) : std::nullopt;
+  return mlir::succeeded(bytes) ? std::optional(HostProgram::parse(*bytes, {&kernel, 1})) : std::nullopt;
 }
 const char *pointer = "  %p = tile.host_pointer %x : !tile.tensor_arg<2xf32> -> !tile.ptr<f32>\n";
 } // namespace

@@ -14,7 +14,7 @@ HostProgram compiled(const std::string &text, std::vector<KernelInfo> kernels = 
   auto bytes = compileHost(*module->get().module, kernels);
   if (failed(bytes))
     throw std::runtime_error("no host program");
-  return HostProgram::parse(*bytes, kernels.size());
+  return HostProgram::parse(*bytes, kernels);
 }
 
 struct Recorder : HostEnvironment {
@@ -189,10 +189,18 @@ tile.host @h(%a: i64, %b: i64) {
 
 TEST(Host, DamagedBytesAreRefusedBeforeTheyRun) {
   std::string bytes = compiled(program, scaleKernel).serialize();
-  EXPECT_NO_THROW(HostProgram::parse(bytes, 1));
-  EXPECT_THROW(HostProgram::parse(bytes, 0), Error); // the launch names a kernel that is not there
+  EXPECT_NO_THROW(HostProgram::parse(bytes, scaleKernel));
+  EXPECT_THROW(HostProgram::parse(bytes, {}), Error); // the launch names a kernel that is not there
+  std::vector<KernelInfo> longer = scaleKernel;
+  longer[0].args.push_back({"more", DType::I64, false, false});
+  EXPECT_THROW(HostProgram::parse(bytes, longer), Error); // which would read behind the launch's arguments
+  for (uint32_t HostProgram::*count : {&HostProgram::registers, &HostProgram::tensors}) { // of which each would take memory
+    HostProgram large = HostProgram::parse(bytes, scaleKernel);
+    large.*count = UINT32_MAX;
+    EXPECT_THROW(HostProgram::parse(large.serialize(), scaleKernel), Error);
+  }
   for (size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_THROW(HostProgram::parse(bytes.substr(0, size), 1), Error);
+    EXPECT_THROW(HostProgram::parse(bytes.substr(0, size), scaleKernel), Error);
   Array x({130, 7}, {20, 1});
   KernelPtr kernels[] = {fakeKernel(scaleKernel[0])};
   HostArgument args[] = {{&x.tensor}, {nullptr, 7}, {}};
@@ -200,7 +208,7 @@ TEST(Host, DamagedBytesAreRefusedBeforeTheyRun) {
     std::string damaged = bytes;
     damaged[at] = char(damaged[at] ^ 0x15);
     try {
-      HostProgram host = HostProgram::parse(damaged, 1);
+      HostProgram host = HostProgram::parse(damaged, scaleKernel);
       Recorder environment;
       if (host.parameters == compiled(program, scaleKernel).parameters)
         host.run(args, kernels, environment);

@@ -57,6 +57,9 @@ TEST(Image, RefusesWhatNoLaunchCanUse) {
   };
   refused([](GpuInfo &gpu) { gpu.cluster = 0; });
   refused([](GpuInfo &gpu) { gpu.maps[0].slot = 3; });
+  refused([](GpuInfo &gpu) { gpu.sites[0].values = {{{2}, 200}}; });
+  refused([](GpuInfo &gpu) { gpu.sites[0].values = {{{-1}, uint32_t(DType::I8)}}; });
+  refused([](GpuInfo &gpu) { gpu.sites[0].values = {{{1 << 20, 1 << 20}, uint32_t(DType::I8)}}; });
   refused([](GpuInfo &gpu) { gpu.conditions[0].divisor = uint64_t(1) << 63; });
   refused([](GpuInfo &gpu) { gpu.maps[0].dimensions.clear(); });
   refused([](GpuInfo &gpu) { gpu.split.map = 1; });

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <elf.h>
 #include <fstream>
+#include <span>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -75,6 +77,63 @@ TEST(Loader, RefusesDamagedObjects) {
                Error);
   for (size_t size = 0; size < object.size(); size += 61)
     EXPECT_THROW(ElfCode(object.substr(0, size)), Error) << size;
+}
+
+namespace {
+/// The headers of an object's sections, to be changed.
+struct Object {
+  std::string bytes = objectOf(programLoop(incrementBody));
+  Elf64_Ehdr &header() { return *reinterpret_cast<Elf64_Ehdr *>(bytes.data()); }
+  std::span<Elf64_Shdr> sections() { return {reinterpret_cast<Elf64_Shdr *>(bytes.data() + header().e_shoff), header().e_shnum}; }
+  Elf64_Shdr &section(std::string_view name) {
+    for (Elf64_Shdr &each : sections())
+      if (bytes.data() + sections()[header().e_shstrndx].sh_offset + each.sh_name == name)
+        return each;
+    throw std::runtime_error("no section " + std::string(name));
+  }
+};
+} // namespace
+
+TEST(Loader, RefusesWhatNoMemoryHolds) {
+  auto refused = [](auto change) {
+    Object object;
+    EXPECT_NO_THROW(ElfCode(object.bytes));
+    change(object);
+    EXPECT_THROW(ElfCode(object.bytes), Error);
+  };
+  refused([](Object &o) { o.header().e_shnum = 0; });
+  refused([](Object &o) { o.section(".text").sh_addralign = uint64_t(1) << 63; });
+  refused([](Object &o) { o.section(".text").sh_addralign = 8192; }); // which pages of 4096 bytes cannot give
+  for (uint64_t size : {uint64_t(1) << 32, ~uint64_t(0)})             // takes no room in the object
+    refused([&](Object &o) { o.section(".text").sh_type = SHT_NOBITS, o.section(".text").sh_size = size; });
+  refused([](Object &o) { // a function that ends behind its section
+    for (Elf64_Shdr &section : o.sections())
+      if (section.sh_type == SHT_SYMTAB)
+        for (uint64_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym))
+          reinterpret_cast<Elf64_Sym *>(o.bytes.data() + section.sh_offset + at)->st_size = 1 << 20;
+  });
+  // Unwinders read at once what these say.
+  refused([](Object &o) { o.bytes[o.section(".eh_frame").sh_offset + 3] = 0x7f; });
+  refused([](Object &o) { o.section(".eh_frame").sh_size -= 4; });
+  refused([](Object &o) {
+    auto *tables = reinterpret_cast<uint32_t *>(o.bytes.data() + o.section(".eh_frame").sh_offset);
+    tables[tables[0] / 4 + 2] = 1 << 30; // the distance from the first function's entry to what it has in common with others
+  });
+}
+
+TEST(Loader, PlacesOrRefusesWhateverItGets) {
+  const std::string object = objectOf(programLoop(incrementBody));
+  for (size_t at = 0; at < object.size(); ++at)
+    for (unsigned char flip : {0x01, 0x80, 0xff}) {
+      std::string damaged = object;
+      damaged[at] = char(damaged[at] ^ flip);
+      try {
+        ElfCode code(damaged);
+        for (const CodeSymbol &function : code.functions())
+          ASSERT_TRUE(code.holds(function.address)) << at;
+      } catch (const Error &) {
+      }
+    }
 }
 
 TEST(Loader, CodeIsNeverWritable) {

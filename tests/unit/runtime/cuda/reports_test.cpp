@@ -44,6 +44,19 @@ TEST(Reports, SayHowMuchDidNotFit) {
                                                         std::to_string(TILERY_REPORT_BYTES) + " that a launch may print\n");
 }
 
+TEST(Reports, WhatNoCodeOfTheKernelsWroteIsAnError) {
+  auto refused = [](TileryReport head, uint64_t failure = UINT64_MAX) {
+    std::string bytes(sizeof head + 8, '\0');
+    std::memcpy(bytes.data(), &head, sizeof head);
+    EXPECT_THROW(cuda::deliverReports(kernel(), {bytes.size(), failure}, bytes, grid), Error);
+  };
+  refused({0, 2, sizeof(TileryReport) + 8}); // a site that is not there
+  refused({0, 0, sizeof(TileryReport)});     // no room for what the site prints
+  testing::internal::CaptureStdout();
+  refused({0, 0, sizeof(TileryReport) + 8}, 2); // a failed assertion that is not there
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "pid (0, 0, 0) idx () x = 0\n");
+}
+
 TEST(Reports, AFailedAssertionIsAnErrorWithItsPlace) {
   try {
     cuda::deliverReports(kernel(), {0, uint64_t(2) << 16 | 1}, "", grid);
