@@ -47,6 +47,14 @@ private:
   }
 
   Symbol binary(int precedence) {
+    if (++depth > deepest)
+      fail();
+    Symbol result = operations(precedence);
+    --depth;
+    return result;
+  }
+
+  Symbol operations(int precedence) {
     Symbol lhs = unary();
     while (true) {
       skipSpace();
@@ -142,6 +150,8 @@ private:
 
   const std::string &text;
   size_t at = 0;
+  int depth = 0; // of brackets and operators inside each other, each of which takes some of the stack
+  static constexpr int deepest = 1000;
 };
 
 } // namespace

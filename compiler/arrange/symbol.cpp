@@ -1,6 +1,6 @@
 #include "tilery/arrange.h"
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <stdexcept>
@@ -12,42 +12,58 @@ struct Symbol::Node {
   int64_t value = 0;
   Name name;
   std::vector<Symbol> args;
+  int depth = 0; ///< of operations inside each other
 };
 
 namespace {
 
-int64_t floorDivInt(int64_t a, int64_t b) {
-  if (b == 0)
-    return 0;
+constexpr int deepest = 1000; // operations inside each other: functions that follow them use the stack
+
+/// A value, unless it has more than 64 bits.
+using Checked = std::optional<int64_t>;
+
+/// No divisor is 0.
+Checked floorDivInt(int64_t a, int64_t b) {
+  if (b == -1)
+    return a == INT64_MIN ? Checked() : -a;
   int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 
-int64_t powerInt(int64_t base, int64_t exponent) {
+int64_t floorModInt(int64_t a, int64_t b) {
+  int64_t rest = b == -1 ? 0 : a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+Checked powerInt(int64_t base, int64_t exponent) {
   if (exponent < 0)
     throw std::invalid_argument("A size cannot be raised to a negative power.");
+  if (base >= -1 && base <= 1) // all others have more than 64 bits soon
+    exponent = base == -1 ? exponent % 2 : std::min<int64_t>(exponent, 1);
   int64_t result = 1;
   for (; exponent > 0; --exponent)
-    result *= base;
+    if (__builtin_mul_overflow(result, base, &result))
+      return {};
   return result;
 }
 
-int64_t fold(ExprKind kind, int64_t a, int64_t b) {
+Checked fold(ExprKind kind, int64_t a, int64_t b) {
+  int64_t result;
   switch (kind) {
   case ExprKind::add:
-    return a + b;
+    return __builtin_add_overflow(a, b, &result) ? Checked() : result;
   case ExprKind::sub:
-    return a - b;
+    return __builtin_sub_overflow(a, b, &result) ? Checked() : result;
   case ExprKind::mul:
-    return a * b;
+    return __builtin_mul_overflow(a, b, &result) ? Checked() : result;
   case ExprKind::floordiv:
-    return floorDivInt(a, b);
+    return b == 0 ? 0 : floorDivInt(a, b);
   case ExprKind::mod:
-    return b == 0 ? 0 : a - floorDivInt(a, b) * b;
+    return b == 0 ? 0 : floorModInt(a, b);
   case ExprKind::truediv:
-    if (b == 0 || a % b != 0)
+    if (b == 0 || floorModInt(a, b) != 0)
       throw std::invalid_argument(std::to_string(a) + " / " + std::to_string(b) + " is not an integer. Use `//`.");
-    return a / b;
+    return floorDivInt(a, b);
   case ExprKind::power:
     return powerInt(a, b);
   case ExprKind::less:
@@ -167,11 +183,11 @@ std::string print(const Symbol &s, int outer) {
 
 } // namespace
 
-Symbol::Symbol(int64_t value) : node(std::make_shared<Node>(Node{ExprKind::constant, value, {}, {}})) {}
+Symbol::Symbol(int64_t value) : node(std::make_shared<Node>(Node{ExprKind::constant, value, {}, {}, 0})) {}
 
 Symbol Symbol::plain(const std::string &text) {
   Symbol result;
-  result.node = std::make_shared<Node>(Node{ExprKind::name, 0, Name{text, text, Role::plain, {}, {}, false}, {}});
+  result.node = std::make_shared<Node>(Node{ExprKind::name, 0, Name{text, text, Role::plain, {}, {}, false}, {}, 0});
   return result;
 }
 
@@ -191,8 +207,14 @@ Symbol Symbol::named(const std::string &label, Role role, std::optional<int64_t>
     throw std::invalid_argument("`lower_bound` " + std::to_string(*name.lower) + " of `" + label + "` is above `upper_bound` " +
                                 std::to_string(*name.upper) + ".");
   Symbol result;
-  result.node = std::make_shared<Node>(Node{ExprKind::name, 0, std::move(name), {}});
+  result.node = std::make_shared<Node>(Node{ExprKind::name, 0, std::move(name), {}, 0});
   return result;
+}
+
+static int64_t folded(ExprKind kind, int64_t a, int64_t b) {
+  if (Checked value = fold(kind, a, b))
+    return *value;
+  throw std::invalid_argument("`" + std::to_string(a) + spelling(kind).text + std::to_string(b) + "` has more than 64 bits.");
 }
 
 /// The element of a tuple at a known place.
@@ -207,24 +229,32 @@ static std::optional<Symbol> picked(const Symbol &of, const Symbol &index) {
 }
 
 Symbol Symbol::make(ExprKind kind, std::vector<Symbol> args) {
+  auto operation = [&] {
+    int depth = 0;
+    for (const Symbol &arg : args)
+      depth = std::max(depth, arg.node->depth);
+    if (depth >= deepest)
+      throw std::invalid_argument("An expression has more than " + std::to_string(deepest) + " operations inside each other.");
+    Symbol result;
+    result.node = std::make_shared<Node>(Node{kind, 0, {}, std::move(args), depth + 1});
+    return result;
+  };
   if (kind >= ExprKind::tuple) {
     if (auto element = kind == ExprKind::item ? picked(args[0], args[1]) : std::nullopt)
       return *element;
-    Symbol result;
-    result.node = std::make_shared<Node>(Node{kind, 0, {}, std::move(args)});
-    return result;
+    return operation();
   }
   const Symbol &a = args.front();
   if (kind == ExprKind::negate || kind == ExprKind::absolute) {
     if (auto value = a.constant())
-      return kind == ExprKind::negate ? -*value : std::llabs(*value);
+      return *value >= 0 && kind == ExprKind::absolute ? *value : folded(ExprKind::sub, 0, *value);
     if (kind == ExprKind::negate && a.kind() == ExprKind::negate)
       return a.args()[0];
   } else {
     const Symbol &b = args.back();
     auto x = a.constant(), y = b.constant();
     if (x && y)
-      return fold(kind, *x, *y);
+      return folded(kind, *x, *y);
     bool sum = kind == ExprKind::add, product = kind == ExprKind::mul;
     if ((sum && isConstant(a, 0)) || (product && isConstant(a, 1)))
       return b;
@@ -234,9 +264,7 @@ Symbol Symbol::make(ExprKind kind, std::vector<Symbol> args) {
     if ((kind == ExprKind::minimum || kind == ExprKind::maximum) && a.equals(b))
       return a;
   }
-  Symbol result;
-  result.node = std::make_shared<Node>(Node{kind, 0, {}, std::move(args)});
-  return result;
+  return operation();
 }
 
 ExprKind Symbol::kind() const { return node->kind; }

@@ -66,6 +66,38 @@ TEST(Symbol, ParseRefusesWhatIsNoInteger) {
     EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text;
 }
 
+TEST(Symbol, WhatHasMoreThan64BitsIsRefused) {
+  for (const char *text : {"2 ** 63", "3 ** 999999999", "(-2) ** 999999998", "9 * 999999999999999999 * 9", "2 ** 62 + 2 ** 62",
+                           "-(2 ** 62) - 2 ** 62 - 1", "(-(2 ** 62) - 2 ** 62) // -1", "-(-(2 ** 62) - 2 ** 62)",
+                           "abs(-(2 ** 62) - 2 ** 62)", "(-(2 ** 62) - 2 ** 62) / -1"})
+    EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text;
+  EXPECT_EQ(Symbol::parse("(-2) ** 63").constant(), INT64_MIN);
+  EXPECT_EQ(Symbol::parse("((-2) ** 63) % -1").constant(), 0);
+  EXPECT_EQ(Symbol::parse("(-1) ** 999999999999999999").constant(), -1); // soon
+  EXPECT_EQ(Symbol::parse("0 ** 0 + 0 ** 999999999 + 1 ** 999999999").constant(), 2);
+  try {
+    Symbol::parse("10 ** 19");
+  } catch (const std::invalid_argument &error) {
+    EXPECT_STREQ(error.what(), "`10 ** 19` has more than 64 bits.");
+  }
+}
+
+TEST(Symbol, OperationsInsideEachOtherAreBounded) {
+  auto repeated = [](const std::string &text, int count) {
+    std::string result;
+    while (count-- > 0)
+      result += text;
+    return result;
+  };
+  EXPECT_EQ(Symbol::parse(repeated("(", 900) + "a" + repeated(")", 900)).str(), "a");
+  EXPECT_EQ(Symbol::parse(repeated("a + ", 900) + "a").names().size(), 1u);
+  const int many = 1000000; // none of which may use up the stack
+  for (const std::string &text :
+       {repeated("(", many), repeated("-", many) + "a", repeated("a ** ", many) + "a", repeated("a[", many),
+        repeated("a + ", many) + "a", "a" + repeated("[b]", many), repeated("abs(", many)})
+    EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text.substr(0, 20);
+}
+
 TEST(Simplify, EqualPolynomialsPrintEqually) {
   auto simple = [](const char *text) { return simplify(Symbol::parse(text)).str(); };
   EXPECT_EQ(simple("(s - (b - 1) - 1 + b - 1) // b + 1"), simple("(s - 1) // b + 1"));
