@@ -1,22 +1,11 @@
 #pragma once
 // Kernels for tests, written as LLVM IR.
-#include "compiler/targets/cpu/emit_object.h"
 #include "tilery/runtime.h"
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/Support/SourceMgr.h"
 #include <gtest/gtest.h>
 
 namespace tilery::test {
-inline std::string objectOf(const std::string &text) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic problem;
-  auto module = llvm::parseAssemblyString(text, problem, context);
-  if (!module)
-    throw std::runtime_error(problem.getMessage().str() + " in line " + std::to_string(problem.getLineNo()));
-  cpu::prepareModule(*module, cpu::hostTarget());
-  return cpu::emitObject(*module, cpu::hostTarget(), {});
-}
+/// The object of a module's text. Throws std::runtime_error if LLVM cannot read it.
+std::string objectOf(const std::string &text);
 
 /// A kernel `k` whose per-program code is `body`: i64 %id, ptr %args, ptr %launch, ptr %scratch. It must branch to %next.
 inline std::string programLoop(const std::string &body, const std::string &declarations = "") {

@@ -38,8 +38,10 @@ template <typename T> void checkAll(DType dtype) {
           for (T &value : values) {
             uint64_t bits = random();
             std::memcpy(&value, &bits, sizeof(T));
-            if (few)
-              value = T(int(bits % 7) - 3) * (bits & 64 ? T(1) : T(-1)); // -0.0, too
+            if (few) {
+              T small = T(int(bits % 7) - 3);
+              value = bits & 64 ? small : T(-small); // -0.0, too
+            }
           }
           if (*how == 'r' || how[1] == 'a')
             sortStably(values, [&](T x, T y) { return before(x, y, *how == 'f'); });
