@@ -4,7 +4,8 @@ runners: `N passed, N failed, N skipped`.
 
 usage: ./run test [lint|unit|ir|fuzz|launches|python|emulated] [arguments of that runner]
        ./run test long [K/N | today]   campaigns of random programs, models, sweeps over every type: all, or one of N slices
-       ./run test ci                   every runner, then today's slice of `long`
+       ./run test sanitize [...]       sanitizers and fuzzers: tools/sanitize.py says what it takes
+       ./run test ci                   every runner, then today's slices of `long` and `sanitize`
 """
 
 import itertools
@@ -18,6 +19,7 @@ from datetime import date
 from pathlib import Path
 
 import lint as linter
+import sanitize as sanitizers
 from jobs import FIRST, LAST, ROOT, USUAL, Count, Job, from_junit, run_all
 
 BUILD = Path(os.environ["TILERY_BUILD_DIR"])
@@ -161,8 +163,8 @@ def plan(argv):
     """{name: (runner, arguments)} of this command line."""
     if not argv or argv == ["ci"]:
         everything = {name: (runner, []) for name, runner in RUNNERS.items()}
-        return {**everything, "long": (long, ["today"])} if argv else everything
-    known = {**RUNNERS, "long": long}
+        return {**everything, "sanitize": (sanitizers.jobs, ["today"]), "long": (long, ["today"])} if argv else everything
+    known = {**RUNNERS, "long": long, "sanitize": sanitizers.jobs}
     if argv[0] not in known:
         sys.exit(f"run test: no runner {argv[0]!r}; there are {', '.join(known)}, and ci")
     return {argv[0]: (known[argv[0]], argv[1:])}
