@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 #include <thread>
+#include <unistd.h>
 
 using namespace tilery;
 using namespace tilery::test;
@@ -40,12 +41,21 @@ const std::string callBody = R"(
   br label %next
 )";
 using Program = void (*)(int64_t *array, int64_t id, void *scratch);
+/// Makes a launch long enough for workers to come.
+void rest(int64_t id) {
+  if (id % 16 == 0)
+    usleep(50);
+}
 void add(int64_t *array, int64_t id, void *scratch) {
+  rest(id);
   auto *own = static_cast<int64_t *>(scratch);
   own[id % 8] = id;
   array[id] += own[id % 8];
 }
-void subtract(int64_t *array, int64_t id, void *) { array[id] -= id; }
+void subtract(int64_t *array, int64_t id, void *) {
+  rest(id);
+  array[id] -= id;
+}
 
 bool run(const Kernel &kernel, std::vector<int64_t> &array, Program program) {
   const int64_t grid[3] = {int64_t(array.size()), 1, 1};
