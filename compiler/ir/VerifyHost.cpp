@@ -6,10 +6,15 @@ using namespace tilery::tile;
 
 static bool isScalar(Type type) { return isa<IntegerType, FloatType, PtrType>(type); }
 
+/// Verified before what is inside: the block may be empty.
+static bool endsWithReturn(Region &body) {
+  return body.hasOneBlock() && !body.front().empty() && isa<ReturnOp>(body.front().back());
+}
+
 LogicalResult KernelOp::verify() {
   if (!getResultTypes().empty())
     return emitOpError("gives nothing: it writes through its pointers");
-  if (!getBody().hasOneBlock() || !isa<ReturnOp>(getBody().front().back()))
+  if (!endsWithReturn(getBody()))
     return emitOpError("is one block that ends with tile.return");
   if (getBody().front().back().getNumOperands() != 0)
     return emitOpError("returns nothing");
@@ -20,7 +25,7 @@ LogicalResult HostOp::verify() {
   for (Type type : getArgumentTypes())
     if (!isScalar(type) && !isa<TensorArgType>(type))
       return emitOpError() << "takes tensors and scalars, not " << type;
-  if (!getBody().hasOneBlock() || !isa<ReturnOp>(getBody().front().back()))
+  if (!endsWithReturn(getBody()))
     return emitOpError("is one block that ends with tile.return");
   if (getBody().front().back().getOperandTypes() != TypeRange(getResultTypes()))
     return emitOpError("returns what its type says");

@@ -50,3 +50,7 @@ tile.host @call(%x: !tile.tensor_arg<2xf32>) {
   %0 = tile.host_stride %x, 2 : !tile.tensor_arg<2xf32>
   tile.return
 }
+// -----
+// expected-error @+1 {{is one block that ends with tile.return}}
+tile.host @h(%n: i32) {
+}

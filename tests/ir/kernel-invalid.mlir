@@ -20,3 +20,7 @@ tile.kernel @k() {
   %0 = tile.num_programs 3
   tile.return
 }
+// -----
+// expected-error @+1 {{is one block that ends with tile.return}}
+tile.kernel @k(%n: i32) {
+}
