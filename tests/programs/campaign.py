@@ -29,7 +29,8 @@ os.environ.setdefault("TILERY_CACHE_DIR", "")
 from programs import frame, shrink  # noqa: E402
 
 LANGUAGES = ("triton", "tilelang", "ninetoothed")
-LIMIT = 60  # seconds of a program
+LIMIT = 60  # seconds of processor time of a program, ten times as many on the clock
+LATE = (signal.SIGALRM, signal.SIGPROF)
 CHUNK = 40  # programs of a process
 
 
@@ -39,14 +40,20 @@ def written(language, seed):
     return grammar.write(random.Random(f"{language} {seed}"), seed)
 
 
+def limit(seconds):
+    """Ends the process when it has computed for so long, or waited for ten times as long. 0: no longer."""
+    for timer, name, most in ((signal.ITIMER_PROF, signal.SIGPROF, seconds), (signal.ITIMER_REAL, signal.SIGALRM, 10 * seconds)):
+        signal.signal(name, signal.SIG_DFL)
+        signal.setitimer(timer, most)
+
+
 def isolated(program, seconds):
     """The outcome in a process of its own, which may crash or hang."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
         os.close(read)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(seconds)
+        limit(seconds)
         devnull = os.open(os.devnull, os.O_WRONLY)
         os.dup2(devnull, 2)
         with os.fdopen(write, "wb") as pipe:
@@ -59,7 +66,7 @@ def isolated(program, seconds):
     if data:
         return pickle.loads(data)
     died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else -os.WEXITSTATUS(status)
-    return frame.Outcome("fails", f"hangs for {seconds} s" if died == signal.SIGALRM else f"the process ends ({died})")
+    return frame.Outcome("fails", f"hangs for {seconds} s" if died in LATE else f"the process ends ({died})")
 
 
 def on_gpu(options):
@@ -113,13 +120,12 @@ def program_of(language, seed, options):
 
 def work(language, seeds, options, path):
     """Runs the programs of some seeds (or files), and notes each in the file. A program that hangs ends the process."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with open(path, "ab") as report:
         for seed in seeds:
             program = program_of(language, seed, options)
-            signal.alarm(0 if on_gpu(options) else LIMIT)
+            limit(0 if on_gpu(options) else LIMIT)
             outcome = outcome_of(program, options)
-            signal.alarm(0)
+            limit(0)
             pickle.dump(noted(language, program, outcome, options), report)
             report.flush()
             if "CUDA" in outcome.text and outcome.failed:
@@ -155,7 +161,7 @@ def work_apart(language, seeds, options, path):
         done = len(read(path)) - before
         if done < len(part) and status:
             with open(path, "ab") as report:
-                outcome = frame.Outcome("fails", "hangs" if status == -signal.SIGALRM else f"the process ends ({status})")
+                outcome = frame.Outcome("fails", "hangs" if -status in LATE else f"the process ends ({status})")
                 pickle.dump(noted(language, program_of(language, part[done], options), outcome, options), report)
             done += 1
         seeds = seeds[max(1, done) :]
