@@ -7,20 +7,29 @@
 
 namespace tilery {
 
+/// Of a tensor whose elements no address space holds: it may overlap whatever else there is.
+static constexpr Span everything{0, UINTPTR_MAX};
+
 Span byteSpan(const Tensor &tensor) {
-  int64_t low = 0, high = 0;
-  int64_t dense = 1; // without strides: row-major
+  int64_t low = 0, high = 1; // elements
+  int64_t dense = 1;         // without strides: row-major
+  bool wide = false;
   for (int32_t dim = tensor.rank - 1; dim >= 0; --dim) {
     int64_t extent = tensor.extents[dim];
     if (extent < 1)
       return {};
-    int64_t reach = (extent - 1) * (tensor.strides ? tensor.strides[dim] : dense);
-    (reach < 0 ? low : high) += reach;
-    dense *= extent;
+    int64_t reach;
+    wide |= __builtin_mul_overflow(extent - 1, tensor.strides ? tensor.strides[dim] : dense, &reach);
+    int64_t &end = reach < 0 ? low : high;
+    wide |= __builtin_add_overflow(end, reach, &end);
+    wide |= __builtin_mul_overflow(dense, extent, &dense) && !tensor.strides;
   }
-  int64_t width = byteWidth(tensor.dtype);
-  uintptr_t base = reinterpret_cast<uintptr_t>(tensor.data);
-  return {base + low * width, base + (high + 1) * width};
+  const int64_t width = byteWidth(tensor.dtype);
+  const uintptr_t base = reinterpret_cast<uintptr_t>(tensor.data);
+  wide |= __builtin_mul_overflow(low, width, &low) | __builtin_mul_overflow(high, width, &high);
+  Span span;
+  wide |= __builtin_add_overflow(base, low, &span.first) | __builtin_add_overflow(base, high, &span.last);
+  return wide ? everything : span;
 }
 
 static int64_t strideOf(const Tensor &tensor, int32_t dim) {
@@ -36,7 +45,8 @@ Alias classify(const Tensor &a, const Tensor &b) {
   Span x = byteSpan(a), y = byteSpan(b);
   if (x.first == x.last || y.first == y.last || x.last <= y.first || y.last <= x.first)
     return Alias::Disjoint;
-  if (a.data != b.data || a.rank != b.rank || byteWidth(a.dtype) != byteWidth(b.dtype))
+  if (x.last == everything.last || y.last == everything.last || a.data != b.data || a.rank != b.rank ||
+      byteWidth(a.dtype) != byteWidth(b.dtype))
     return Alias::Overlapping;
   for (int32_t dim = 0; dim < a.rank; ++dim)
     if (a.extents[dim] != b.extents[dim] || (a.extents[dim] > 1 && strideOf(a, dim) != strideOf(b, dim)))

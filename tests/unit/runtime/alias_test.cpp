@@ -29,6 +29,19 @@ TEST(Alias, SpansFollowTheStrides) {
   EXPECT_EQ(byteSpan(Shaped(0, {3, 0}, {}).tensor).first, byteSpan(Shaped(0, {3, 0}, {}).tensor).last);
 }
 
+TEST(Alias, WhatNoAddressSpaceHoldsOverlapsEverything) {
+  const int64_t large = int64_t(1) << 40;
+  Shaped one(500, {1}, {1});
+  for (const Shaped &wide :
+       {Shaped(0, {large, large}, {}), Shaped(0, {large}, {large}), Shaped(0, {large, 2}, {-large, 1}),
+        Shaped(0, {INT64_MAX}, {1}), Shaped(0, {2}, {INT64_MIN}), Shaped(0, {2, 2, 2}, {INT64_MAX, INT64_MAX, 1})}) {
+    EXPECT_EQ(classify(wide.tensor, one.tensor), Alias::Overlapping);
+    EXPECT_EQ(classify(wide.tensor, wide.tensor), Alias::Overlapping);
+  }
+  EXPECT_EQ(classify(Shaped(0, {large, large, 0}, {}).tensor, one.tensor), Alias::Disjoint); // no element
+  EXPECT_EQ(classify(Shaped(0, {large, 2}, {0, 1}).tensor, one.tensor), Alias::Disjoint);    // two elements
+}
+
 TEST(Alias, Classes) {
   auto of = [](const Shaped &a, const Shaped &b) {
     EXPECT_EQ(classify(a.tensor, b.tensor), classify(b.tensor, a.tensor));
