@@ -69,6 +69,12 @@ struct Bundle::Loaded {
 
 namespace {
 
+const KernelPtr *namesake(std::span<const KernelPtr> kernels, const Kernel &wanted) {
+  auto found = std::find_if(kernels.begin(), kernels.end(),
+                            [&](const KernelPtr &kernel) { return kernel->info().name == wanted.info().name; });
+  return found == kernels.end() ? nullptr : &*found;
+}
+
 /// Launches on one place. What the program asks memory for lives until the call ends.
 class PlaceEnvironment : public HostEnvironment {
 public:
@@ -98,9 +104,7 @@ public:
     if (!second.empty()) {
       options.context = this;
       options.withoutBoxes = [](void *context, const Kernel &wanted) -> const Kernel & {
-        auto &kernels = static_cast<PlaceEnvironment *>(context)->second;
-        return **std::find_if(kernels.begin(), kernels.end(),
-                              [&](const KernelPtr &kernel) { return kernel->info().name == wanted.info().name; });
+        return **namesake(static_cast<PlaceEnvironment *>(context)->second, wanted);
       };
     }
     return tilery::launch(kernel, grid, args, options) == LaunchResult::Done;
@@ -112,11 +116,12 @@ private:
   std::vector<void *> workspaces;
 };
 
-size_t find(const BundleEntry &entry, const std::string &name) {
+/// The entry's parameter that a program takes by this name, as a tensor or as a number.
+size_t find(const BundleEntry &entry, const std::string &name, bool asTensor) {
   for (size_t i = 0; i < entry.parameters.size(); ++i)
-    if (entry.parameters[i].name == name && !entry.parameters[i].onlyChooses)
+    if (const BundleParameter &p = entry.parameters[i]; p.name == name && !p.onlyChooses && (p.rank >= 0) == asTensor)
       return i;
-  refuse(entry.name + " has no parameter '" + name + "' that its program needs");
+  refuse(entry.name + " has no " + (asTensor ? "tensor '" : "number '") + name + "' that its program needs");
 }
 
 void launchKernel(const Kernel &kernel, std::span<const HostArgument> arguments, const int64_t *grid,
@@ -141,16 +146,21 @@ Bundle::Loaded &Bundle::load(const BundleVariant &variant) {
   code->kernels = tilery::load(image);
   if (!variant.withoutBoxes.empty())
     code->withoutBoxes = tilery::load(deserialize(variant.withoutBoxes));
+  for (const KernelPtr &kernel : code->kernels)
+    if (!code->withoutBoxes.empty() && !namesake(code->withoutBoxes, *kernel))
+      refuse("of " + kernel->info().name + " there is no code without boxes, though of others there is");
   auto owner = std::find_if(all.begin(), all.end(), [&](const BundleEntry &entry) {
     return &variant >= entry.variants.data() && &variant < entry.variants.data() + entry.variants.size();
   });
   if (!image.host.empty()) {
     code->host = HostProgram::parse(image.host, image.kernels);
     for (const HostParameter &parameter : code->host->parameters)
-      code->order.push_back(find(*owner, parameter.name));
+      code->order.push_back(find(*owner, parameter.name, parameter.rank >= 0));
+  } else if (code->kernels.size() == 1 && owner->takesGrid) {
+    for (const ArgInfo &info : code->kernels.front()->info().args)
+      code->order.push_back(find(*owner, info.name, info.pointer));
   } else {
-    for (const ArgInfo &info : code->kernels.at(0)->info().args)
-      code->order.push_back(find(*owner, info.name));
+    refuse(owner->name + " has an image without a host program, which must be one kernel that takes a grid");
   }
   return *loaded.emplace_back(&variant, std::move(code)).second;
 }

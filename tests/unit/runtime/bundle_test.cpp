@@ -98,6 +98,32 @@ TEST(Bundle, TheFirstVariantThatFitsRuns) {
   EXPECT_THROW(bundle.call(0, arguments, grid, {}), Error);
 }
 
+TEST(Bundle, AnImageThatDoesNotFitItsEntryIsRefused) {
+  HostProgram program;
+  program.name = "f";
+  program.tensors = 1;
+  program.code = {int64_t(HostOp::Return), 0};
+  auto message = [&](int32_t rank, const CodeImage &image) {
+    program.parameters = {{"x", DType::F32, rank}};
+    BundleEntry one{"f", {{"x", DType::F32, -1, false, DType::F32}}, false, {}};
+    CodeImage whole = image;
+    if (whole.kernels.empty())
+      whole.host = program.serialize();
+    one.variants = {{{{BundleCondition::Cpu, 0, 0, 0}}, serialize(whole), ""}};
+    Bundle bundle(serialize({one}));
+    try {
+      return bundle.call(0, std::vector<HostArgument>(1), nullptr, {}) ? std::string("ran") : std::string();
+    } catch (const Error &error) {
+      return error.diagnostic().message;
+    }
+  };
+  EXPECT_EQ(message(-1, {}), "ran");
+  EXPECT_EQ(message(2, {}), "f has no tensor 'x' that its program needs");
+  CodeImage kernel{".version 8.0", {{"k", 0, {{"x", DType::F32, false, false}}}}, ""};
+  kernel.kernels[0].gpu.threads = 32;
+  EXPECT_EQ(message(-1, kernel), "f has an image without a host program, which must be one kernel that takes a grid");
+}
+
 TEST(CpuFeatures, NamedTargetsAskForMore) {
   EXPECT_EQ(cpuFeaturesOf("host"), cpuFeatures());
   EXPECT_EQ(cpuFeaturesOf("avx2") & cpuFeaturesOf("avx512"), cpuFeaturesOf("avx2"));
