@@ -29,7 +29,7 @@ template <typename T> std::vector<std::string> values(std::vector<T> elements, D
 using Words = std::vector<std::string>;
 const TileryLaunch one{nullptr, {1, 1, 1}, 0, nullptr, nullptr, 0};
 /// What a program prints of one tile, whole.
-template <typename T> std::string tile(std::vector<T> elements, std::vector<int64_t> shape, DType dtype, bool hex = false) {
+template <typename T> std::string printed(std::vector<T> elements, std::vector<int64_t> shape, DType dtype, bool hex = false) {
   TileryPrinted value{elements.data(), shape.data(), uint32_t(shape.size()), uint32_t(dtype)};
   return printedTiles(one, 0, "x: ", hex, {&value, 1});
 }
@@ -84,24 +84,24 @@ TEST(Print, HexadecimalHasAllDigits) {
 TEST(Print, TilesHaveEightElementsALineOfOneWidth) {
   std::vector<int32_t> elements(18);
   std::iota(elements.begin(), elements.end(), -7);
-  EXPECT_EQ(tile(elements, {18}, DType::I32), "(0, 0, 0) x: [-7, -6, -5, -4, -3, -2, -1,  0,\n"
-                                              "               1,  2,  3,  4,  5,  6,  7,  8,\n"
-                                              "               9, 10]\n");
-  EXPECT_EQ(tile<uint8_t>({1, 10}, {2}, DType::U8, true), "(0, 0, 0) x: [0x01, 0x0a]\n");
+  EXPECT_EQ(printed(elements, {18}, DType::I32), "(0, 0, 0) x: [-7, -6, -5, -4, -3, -2, -1,  0,\n"
+                                                 "               1,  2,  3,  4,  5,  6,  7,  8,\n"
+                                                 "               9, 10]\n");
+  EXPECT_EQ(printed<uint8_t>({1, 10}, {2}, DType::U8, true), "(0, 0, 0) x: [0x01, 0x0a]\n");
 }
 
 TEST(Print, RowsBeginInLinesOfTheirOwn) {
-  EXPECT_EQ(tile<uint8_t>({1, 2, 3, 14}, {2, 2}, DType::U8), "(0, 0, 0) x: [[ 1,  2],\n"
-                                                             "              [ 3, 14]]\n");
-  EXPECT_EQ(tile<uint8_t>({0, 1}, {2, 1, 1}, DType::Bool), "(0, 0, 0) x: [[[False]],\n"
-                                                           "              [[ True]]]\n");
+  EXPECT_EQ(printed<uint8_t>({1, 2, 3, 14}, {2, 2}, DType::U8), "(0, 0, 0) x: [[ 1,  2],\n"
+                                                                "              [ 3, 14]]\n");
+  EXPECT_EQ(printed<uint8_t>({0, 1}, {2, 1, 1}, DType::Bool), "(0, 0, 0) x: [[[False]],\n"
+                                                              "              [[ True]]]\n");
 }
 
 TEST(Print, FloatsOfTilesHaveFourPlacesOrAnExponent) {
-  EXPECT_EQ(tile<float>({0, -1.5f, 10}, {3}, DType::F32), "(0, 0, 0) x: [ 0.0000, -1.5000, 10.0000]\n");
-  EXPECT_EQ(tile<float>({1e-5f, 1}, {2}, DType::F32), "(0, 0, 0) x: [1.0000e-05, 1.0000e+00]\n");
-  EXPECT_EQ(tile<double>({2e9, INFINITY}, {2}, DType::F64), "(0, 0, 0) x: [2.0000e+09,        inf]\n");
-  EXPECT_EQ(tile<float>({1e-5f}, {}, DType::F32), "(0, 0, 0) x: 0.000010\n");
+  EXPECT_EQ(printed<float>({0, -1.5f, 10}, {3}, DType::F32), "(0, 0, 0) x: [ 0.0000, -1.5000, 10.0000]\n");
+  EXPECT_EQ(printed<float>({1e-5f, 1}, {2}, DType::F32), "(0, 0, 0) x: [1.0000e-05, 1.0000e+00]\n");
+  EXPECT_EQ(printed<double>({2e9, INFINITY}, {2}, DType::F64), "(0, 0, 0) x: [2.0000e+09,        inf]\n");
+  EXPECT_EQ(printed<float>({1e-5f}, {}, DType::F32), "(0, 0, 0) x: 0.000010\n");
 }
 
 TEST(Print, EachValueOfACallHasALineOfItsOwn) {
