@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 import time
-from datetime import date
 from pathlib import Path
 
 import lint as linter
@@ -111,7 +110,7 @@ def launches(args, scratch):
     tests = args or [*(f"tests/language/tileon/test_{name}.py" for name in ("libraries", "larger_programs")), "tests/examples"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "programs.launches", "-m", "not long and not gpu", *tests]
     paths = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
-    variant = os.environ.get("LAUNCHES_VARIANTS", VARIANTS[date.today().toordinal() % len(VARIANTS)])
+    variant = os.environ.get("LAUNCHES_VARIANTS", VARIANTS[sanitizers.today().toordinal() % len(VARIANTS)])
     print(f"launches: variant {variant}; to repeat it: LAUNCHES_VARIANTS={variant} ./run test launches", flush=True)
     settings = {"PYTHONPATH": paths, "LAUNCHES_STEPS": "200000", "LAUNCHES_VARIANTS": variant}
     return [Job(command, lambda bad: Count(not bad, bad != 0), settings)]
@@ -137,8 +136,8 @@ def emulated(args, scratch):
 def chosen(text):
     """(K, N) of the slice that `text` names."""
     if text == "today":
-        part, parts = date.today().toordinal() % SLICES + 1, SLICES
-        print(f"slice {part}/{parts} by the date {date.today()}; to repeat it: ./run test long {part}/{parts}", flush=True)
+        part, parts = sanitizers.today().toordinal() % SLICES + 1, SLICES
+        print(f"slice {part}/{parts} by the date {sanitizers.today()}; to repeat it: ./run test long {part}/{parts}", flush=True)
         return part, parts
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):

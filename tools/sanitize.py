@@ -10,6 +10,7 @@
 Run as a program it prints what has to be built for that, a line a folder: sanitizers, targets.
 """
 
+import os
 import sys
 from datetime import date
 
@@ -34,6 +35,11 @@ OPTIONS = {
 LEFT_OUT = {ADDRESS: "", THREAD: "*DeathTest*:*Long.*"}
 
 
+def today():
+    """The date that chooses slices: that of ./run's start."""
+    return date.fromisoformat(os.environ.get("RUN_DATE") or str(date.today()))
+
+
 def folder(kind):
     return ROOT / "build" / f"sanitize-{kind.partition(',')[0]}"
 
@@ -44,7 +50,7 @@ def request(args):
     if not args:
         return {ADDRESS: (runtime, READERS, SECONDS), THREAD: (runtime, [], 0)}
     if args == ["today"]:
-        turn, is_odd = divmod(date.today().toordinal(), 2)
+        turn, is_odd = divmod(today().toordinal(), 2)
         at = 2 * turn % len(READERS)
         return {THREAD: (runtime, [], 0)} if is_odd else {ADDRESS: (runtime, READERS[at : at + 2], SECONDS)}
     if args == ["full"]:
