@@ -10,15 +10,12 @@ first one's, the median of the rounds (10th to 90th percentile); "=": the same m
 
 import argparse
 import hashlib
-import os
-import statistics
-import subprocess
 import sys
-import time
 from pathlib import Path
 
+import builds
+
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS = 0.01  # of each measurement
 
 
 def kernels():
@@ -50,7 +47,7 @@ def kernels():
 
 
 def work():
-    """One build: first the kernels with digests of their code on stdout; then for each name on stdin the seconds of a call."""
+    """One build: kernels with digests of their code, then their times."""
     from tilery import _native
 
     compile, code = _native.compile, []
@@ -61,36 +58,7 @@ def work():
         return compiled
 
     _native.compile = noting
-    launches = kernels()
-    repeats = {}
-    for name, launch in launches.items():
-        launch()
-        start = time.thread_time()
-        launch()
-        repeats[name] = max(1, int(SECONDS / max(time.thread_time() - start, 1e-7)))
-        print(name, code.pop(), sep="\t", flush=True)
-    print(flush=True)
-    for line in sys.stdin:
-        launch, count = launches[line.strip()], repeats[line.strip()]
-        launch()
-        start = time.thread_time()
-        for _ in range(count):
-            launch()
-        print((time.thread_time() - start) / count, flush=True)
-
-
-class Build:
-    def __init__(self, text):
-        self.name, folder = text.split("=", 1)
-        path = os.pathsep.join([str(Path(folder) / "python"), str(ROOT / "python")])
-        own = {"PYTHONPATH": path, "TILERY_NUM_THREADS": "1", "TILERY_CACHE_DIR": ""}
-        pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self.process = subprocess.Popen([sys.executable, __file__, "--work"], env={**os.environ, **own}, **pipe)
-        self.code = dict(line.rstrip("\n").split("\t") for line in iter(self.process.stdout.readline, "\n"))
-
-    def seconds(self, kernel):
-        print(kernel, file=self.process.stdin, flush=True)
-        return float(self.process.stdout.readline())
+    builds.work(kernels(), note=lambda: code.pop())
 
 
 def main():
@@ -99,10 +67,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--kernels", default="", help="part of the names of those to measure")
     options = parser.parse_args()
-    first, *others = [Build(text) for text in options.builds]
+    pairs = [text.split("=", 1) for text in options.builds]
+    first, *others = [builds.Build(name, [Path(folder) / "python", ROOT / "python"], __file__) for name, folder in pairs]
     print(" " * 44, *(f"{build.name:24}" for build in others))
-    for kernel, code in first.code.items():
-        differ = [build for build in others if build.code[kernel] != code]
+    for kernel, code in first.notes.items():
+        differ = [build for build in others if build.notes[kernel] != code]
         if not differ or options.kernels not in kernel:
             continue
         ratios = {build.name: [] for build in differ}
@@ -112,9 +81,8 @@ def main():
                 ratios[build.name].append(build.seconds(kernel) / base)
         cells = []
         for build in others:
-            values = sorted(ratios.get(build.name, []))
-            cut = len(values) // 10
-            cells.append(f"{statistics.median(values):.2f} ({values[cut]:.2f} to {values[-1 - cut]:.2f})" if values else "=")
+            middle, low, high = builds.spread(ratios[build.name]) if build.name in ratios else (0, 0, 0)
+            cells.append(f"{middle:.2f} ({low:.2f} to {high:.2f})" if middle else "=")
         print(f"{kernel:44}", *(f"{cell:24}" for cell in cells), flush=True)
 
 

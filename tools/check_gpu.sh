@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # In an unpacked archive of tools/pack.py, on a machine with a GPU: the tests that need one, then the benchmark table.
 # usage: ./check [ROWS ...]   (rows of benchmarks/peers/run.py; --write puts the tables into pages of docs)
+#        ./check --against ARCHIVE   has anything become slower since that archive of tools/pack.py? (benchmarks/gate.py)
 # JOBS processes share the tests (8); nothing runs beside the benchmarks. PYTHON names the interpreter (else python3): one with torch
 # that sees the GPU, numpy and pytest. TileLang and Triton are measured where they are installed.
 set -uo pipefail
@@ -9,6 +10,12 @@ export python="${PYTHON:-python3}"
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 export scratch PYTHONPATH="$PWD/python${PYTHONPATH:+:$PYTHONPATH}"
+if [[ ${1:-} == --against ]]; then
+  mkdir "$scratch/base"
+  tar xf "$2" -C "$scratch/base"
+  "$python" benchmarks/gate.py "$scratch/base/tilery/python" --device cuda "${@:3}"
+  exit
+fi
 # part NUMBER FILES: tests of these files, in a process with caches of its own; what it printed is in part-NUMBER.
 part() {
   local number="$1" status

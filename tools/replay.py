@@ -12,6 +12,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from base_build import build_base
+
 ROOT = Path(__file__).resolve().parent.parent
 TARGETS = "avx2,avx512,sapphirerapids,sm_80,sm_90a"  # every CPU target, the general path of GPUs, Hopper's
 CHUNK = 8  # modules that one process compiles
@@ -102,34 +104,12 @@ def normal(text):
 # ---- builds and corpus
 
 
-def build_base(commit, folder):
-    """A build of `commit` below `folder`: its tilery-replay."""
-    name = subprocess.run(
-        ["git", "rev-parse", "--short=12", commit + "^{commit}"], cwd=ROOT, capture_output=True, text=True
-    )
-    if name.returncode:
-        sys.exit(f"run replay: there is no commit {commit}")
-    tree = folder / name.stdout.strip()
-    tool = tree / "build" / "tilery-replay"
-    if tool.exists():
-        return tool
-    print(f"building {commit} in {tree}", file=sys.stderr)
-    shutil.rmtree(tree, ignore_errors=True)
-    tree.mkdir(parents=True)
-    archive = subprocess.Popen(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE)
-    subprocess.run(["tar", "-x", "-C", tree], stdin=archive.stdout, check=True)
-    if not (tree / "tools" / "tilery-replay.cpp").exists():
-        sys.exit(f"run replay: {commit} is older than tools/tilery-replay.cpp, which both sides need")
-    parts = ["-DTILERY_PYTHON=OFF", "-DTILERY_EXAMPLES=OFF", "-DTILERY_TESTS=OFF"]
-    compilers = ["-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"]
-    for command in (
-        ["/usr/bin/cmake", "-S", tree, "-B", tree / "build", "-G", "Ninja", *compilers, *parts],
-        ["/usr/bin/cmake", "--build", tree / "build", "--target", "tilery-replay"],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"run replay: {commit} does not build\n{done.stdout[-4000:]}{done.stderr}")
-    return tool
+def replay_tool(commit, folder):
+    """tilery-replay of a commit."""
+    kept = subprocess.run(["git", "cat-file", "-e", f"{commit}:tools/tilery-replay.cpp"], cwd=ROOT, capture_output=True)
+    if kept.returncode:
+        sys.exit(f"run replay: there is no commit {commit}, or it is older than tools/tilery-replay.cpp, which both sides need")
+    return build_base(commit, folder, "tilery-replay", ["-DTILERY_PYTHON=OFF"]) / "build" / "tilery-replay"
 
 
 def record(build, corpus):
@@ -247,7 +227,7 @@ def main(argv):
         record(build, args.corpus)
     if not args.commit and not args.base_build:
         return
-    base = args.base_build / "tilery-replay" if args.base_build else build_base(args.commit, build / "replay")
+    base = args.base_build / "tilery-replay" if args.base_build else replay_tool(args.commit, build / "replay")
     # Names are digests of the text: their order is a shuffle that does not change.
     files = sorted(args.corpus.glob("*.mlir"))[: args.sample]
     targets = args.targets.split(",")
