@@ -131,13 +131,16 @@ static bool goesOn(tile::DotOp dot) {
   return before && before->getBlock() == dot->getBlock() && before->isBeforeInBlock(dot) && startsFresh(dot);
 }
 
-/// Words of the tiles that steps of the loop hand on: registers have them all the time, products' sums or not.
-static unsigned carriedWords(scf::ForOp loop) {
-  unsigned words = 0;
+/// Words of the tiles that steps of the loop hand on beside its products' sums, in registers all the time.
+static unsigned carriedWords(scf::ForOp loop, const LoopKernel &found) {
+  unsigned words = 0, sums = 0;
+  for (const BoxProduct &dot : found.dots)
+    if (loop->isAncestor(dot.op) && !goesOn(cast<tile::DotOp>(dot.op)))
+      sums += dot.m * dot.n;
   for (Value carried : loop.getRegionIterArgs())
     if (auto tile = dyn_cast<RankedTensorType>(carried.getType()); tile && tile.getRank() > 1)
       words += unsigned(tile.getNumElements()) * tile.getElementTypeBitWidth() / 32;
-  return words;
+  return words - std::min(words, sums);
 }
 
 static ScheduleProblem problemOf(const LoopKernel &found) {
@@ -149,7 +152,7 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
     unsigned behind = 0;                                                 // of sums that come of factors in shared memory
     unsigned before = 0;                                                 // of sums that such factors come of, and nothing else
-    unsigned carried = 0;                                                // of what the loop carries
+    unsigned carried = 0;                                                // of what the loop carries beside sums
     double operations = 0, narrow = 0;
   };
   std::map<unsigned, Stretch> stretches;
@@ -169,14 +172,14 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
     work.showsFirst |= isShown;
     for (scf::ForOp loop : found.loops)
       if (loop->isAncestor(dot.op))
-        stretch.carried = carriedWords(loop);
+        stretch.carried = carriedWords(loop, found);
     double operations = found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
     stretch.wide += dot.n > mostColumns ? sums : 0;
     stretch.narrow += dot.n > mostColumns ? 0 : operations;
   }
   for (auto &[number, stretch] : stretches) {
-    stretch.sums = std::max(stretch.sums, stretch.carried);
+    stretch.sums += stretch.carried;
     work.products = std::max(work.products, stretch.operations > 0 ? stretch.products : 0);
     auto words = [&](unsigned factors) { return stretch.sums + std::max(stretch.before, stretch.behind) + factors; };
     work.words = std::max(work.words, words(stretch.factors));

@@ -13,14 +13,13 @@ import numpy as np
 from tilery import tileon
 import tilery.tileon.language as tl
 
-@tileon.jit
 def kernel(x, y, N: tl.constexpr):
     at = tl.arange(0, N)
     tl.store(y + at, tl.load(x + at) * 2)
 
 x, y = np.arange(16, dtype="f"), np.zeros(16, "f")
 try:
-    kernel[(1,)](x, y, 16)
+    tileon.jit(kernel)[(1,)](x, y, 16)
     print("right" if (y == x * 2).all() else "wrong")
 except ValueError as refused:
     print(type(refused).__name__, refused)

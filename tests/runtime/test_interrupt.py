@@ -27,8 +27,8 @@ def interrupt(*seconds):
 
 def ends(work, within=1.0, after=0.5):
     "work() raises KeyboardInterrupt within a second of the signal."
-    interrupt(after)
     start = time.monotonic()
+    interrupt(after)
     try:
         work()
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ def run(function, *arguments):
     kernel = tilelang.compile(function)
     kernel(*arguments)
     for target in ("sm_80", "sm_90a"):
-        assert _native.compile(kernel.module(usual_layouts(function.params)), target=target, texts=True).asm
+        assert _native.compile(kernel.traced(usual_layouts(function.params)).module, target=target, texts=True).asm
 
 
 def test_barrier_of_the_first_block(engine):

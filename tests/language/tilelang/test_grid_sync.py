@@ -12,7 +12,7 @@ N, BLOCK = 256, 64
 
 
 def for_gpus(function):
-    module = tilelang.compile(function).module(usual_layouts(function.params))
+    module = tilelang.compile(function).traced(usual_layouts(function.params)).module
     for target in ("sm_80", "sm_90a"):
         assert _native.compile(module, target=target, texts=True).asm
 

@@ -21,7 +21,7 @@ def run(function, *arguments):
 
 def for_gpus(function):
     """Roles become one thread of control on GPUs, too."""
-    module = tilelang.compile(function).module(usual_layouts(function.params))
+    module = tilelang.compile(function).traced(usual_layouts(function.params)).module
     for target in ("sm_80", "sm_90a"):
         assert _native.compile(module, target=target, texts=True).asm
 

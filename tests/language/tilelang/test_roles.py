@@ -397,7 +397,7 @@ def test_barriers_with_numbers(steps):
     y, z = torch.empty_like(x), torch.empty(64, dtype=torch.int32)
     tilelang.compile(main)(x, y, z)
     assert (y == x).all() and (z == (x * torch.arange(1, steps + 1)[:, None]).sum(0)).all()
-    module = tilelang.compile(main).module(usual_layouts(main.params))
+    module = tilelang.compile(main).traced(usual_layouts(main.params)).module
     assert all(_native.compile(module, target=target, texts=True).asm for target in ("sm_80", "sm_90a"))
 
 

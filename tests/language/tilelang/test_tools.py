@@ -93,7 +93,7 @@ def test_par_compile_in_order():
 
 def test_threads_compile_one_kernel_and_others_for_a_gpu():
     kernels = [tilelang.compile(matmul(n, n, n), out_idx=-1) for n in (64, 128)]
-    modules = [kernel.module(usual_layouts(kernel.prim_func.params, kernel.out_idx)) for kernel in kernels] * 8
+    modules = [kernel.traced(usual_layouts(kernel.prim_func.params, kernel.out_idx)).module for kernel in kernels] * 8
     with ThreadPoolExecutor(len(modules)) as pool:
         images = list(pool.map(lambda module: _native.compile(module, target="sm_90a").image.to_bytes(), modules))
     assert len(set(images)) == 2

@@ -175,11 +175,12 @@ class Tracer(Language):
 
     def operate(self, op: str, a: Any, b: Any) -> Any:
         operands = unwrap(a), unwrap(b)
-        if op in COMPARISONS and any(isinstance(x, tensor) for x in operands):
+        is_null_test = op in ("==", "!=") and any(x is None for x in operands)
+        if op in COMPARISONS and not is_null_test and any(isinstance(x, tensor) for x in operands):
             for x in operands:
                 if isinstance(x, tensor):
                     self.native.require_numbers(x, f"operator {op}")
-                elif x is not None or op not in ("==", "!="):
+                else:
                     require_operand(x, op)
         return super().operate(op, a, b)
 
