@@ -123,6 +123,10 @@ bool DiskCache::trusted() {
     warn("belongs to another user");
     return false;
   }
+  if (status.st_mode & S_ISVTX && status.st_mode & 022) { // as /tmp, which must stay so
+    warn("is shared by several users (name a folder of your own in it)");
+    return false;
+  }
   if (status.st_mode & 077 && chmod(folder_.c_str(), 0700) && status.st_mode & 022) { // a read-only disk keeps what it has
     warn("may be changed by other users");
     return false;

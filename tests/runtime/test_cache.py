@@ -182,7 +182,7 @@ def mounted(folder, options):
 def test_a_full_disk(run, tmp_path):
     folder = tmp_path / "cache"
     folder.mkdir()
-    compiled, err = run(around=mounted(folder, "-t tmpfs -o size=4k tmpfs"))
+    compiled, err = run(around=mounted(folder, "-t tmpfs -o size=4k,mode=700 tmpfs"))
     assert compiled == 1 and len(warnings(err)) == 1 and "No space left on device" in err
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
+import types
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -27,13 +28,16 @@ def watch() -> None:
     import torch
     from torch.overrides import TorchFunctionMode, _len_torch_function_stack, _pop_mode, _push_mode  # type: ignore
 
-    makers = {torch.empty, torch.empty_like, torch.empty_strided, torch.empty_permuted}
-    makers |= {torch.Tensor.new_empty, torch.Tensor.new_empty_strided}
+    # `torch.empty` may be a wrapper (compat's). A mode is told of torch's own function, of methods also of the wrapper.
+    names = {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"}
+    wrappers = {torch.Tensor.new_empty, torch.Tensor.new_empty_strided}
+    of_torch = (types.BuiltinFunctionType, types.MethodDescriptorType)
 
     class Watch(TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_function__(self, func: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
             made = func(*args, **(kwargs or {}))
-            if func in makers and not (kwargs and "out" in kwargs):
+            makes = func in wrappers or (isinstance(func, of_torch) and func.__name__ in names)
+            if makes and not (kwargs and "out" in kwargs):
                 _fill(made)
             return made
 

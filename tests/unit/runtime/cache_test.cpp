@@ -130,6 +130,16 @@ TEST_F(Cache, AFolderOfAnotherUserIsNotUsed) {
   EXPECT_EQ(files(folder).size(), 1u);
 }
 
+TEST_F(Cache, AFolderOfSeveralUsersStaysOpen) {
+  DiskCache(folder, 1 << 20).put("code", "key", "value");
+  chmod(folder.c_str(), 01777); // as /tmp
+  DiskCache cache(folder, 1 << 20);
+  EXPECT_FALSE(cache.get("code", "key"));
+  struct stat status;
+  stat(folder.c_str(), &status);
+  EXPECT_EQ(status.st_mode & 07777, 01777u);
+}
+
 TEST_F(Cache, AFolderOpenToOthersIsClosed) {
   DiskCache(folder, 1 << 20).put("code", "key", "value");
   chmod(folder.c_str(), 0777);
