@@ -26,9 +26,11 @@ Span byteSpan(const Tensor &tensor) {
   }
   const int64_t width = byteWidth(tensor.dtype);
   const uintptr_t base = reinterpret_cast<uintptr_t>(tensor.data);
-  wide |= __builtin_mul_overflow(low, width, &low) | __builtin_mul_overflow(high, width, &high);
+  wide |= __builtin_mul_overflow(low, width, &low);
+  wide |= __builtin_mul_overflow(high, width, &high);
   Span span;
-  wide |= __builtin_add_overflow(base, low, &span.first) | __builtin_add_overflow(base, high, &span.last);
+  wide |= __builtin_add_overflow(base, low, &span.first);
+  wide |= __builtin_add_overflow(base, high, &span.last);
   return wide ? everything : span;
 }
 

@@ -68,7 +68,7 @@ def peak():
 
 def main(count):
     x = torch.arange(-SIZE // 2, SIZE // 2, dtype=torch.float32)
-    todo, ready, failures, done = queue.Queue(), [], [], threading.Event()
+    waiting, ready, failures, done = queue.Queue(), [], [], threading.Event()
 
     def use(module, number):
         y = torch.full((SIZE,), float("nan"))
@@ -79,7 +79,7 @@ def main(count):
     def compile(folder):
         while not done.is_set():
             try:
-                number = todo.get_nowait()
+                number = waiting.get_nowait()
             except queue.Empty:
                 return
             path = Path(folder) / f"kernel_{number}.py"
@@ -107,7 +107,7 @@ def main(count):
             done.set()
 
     for number in range(count):
-        todo.put(number)
+        waiting.put(number)
     start, before = time.monotonic(), peak()
     with tempfile.TemporaryDirectory() as folder:
         compilers = [threading.Thread(target=watched, args=(compile, folder)) for _ in range(8)]

@@ -19,7 +19,8 @@ def pytest_generate_tests(metafunc):
         places = [("oracle", "cpu"), ("native", "cpu"), pytest.param("native", "cuda", marks=GPU)]
         metafunc.parametrize("engine, device", places, indirect=True)
     else:
-        metafunc.parametrize("device", ["cpu", pytest.param("cuda", marks=GPU)], indirect=True)
+        places = getattr(metafunc.module, "DEVICES", ["cpu", pytest.param("cuda", marks=GPU)])
+        metafunc.parametrize("device", places, indirect=True)
 
 
 @pytest.fixture(autouse=True)
