@@ -1,16 +1,10 @@
 """./run replay: what counts as equal code, and that nothing else does. The compilers here are scripts."""
 
-import importlib.util
 import stat
 import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-spec = importlib.util.spec_from_file_location("replay", ROOT / "tools" / "replay.py")
-replay = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(replay)
+import replay
 
 LLVM = """; ModuleID = 'tilery'
 source_filename = "tilery"

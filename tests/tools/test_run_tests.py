@@ -1,6 +1,5 @@
 """What ./run test counts and prints, that processes share its tests, and that the slices of its long part make the whole."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -8,8 +7,9 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+import run_tests as runner
 
-TOOLS = Path(__file__).resolve().parent.parent.parent / "tools"
+TESTS = Path(__file__).resolve().parent.parent
 JUNIT = """<testsuites><testsuite>
 <testcase classname="tests.a" name="good"/>
 <testcase classname="tests.a" name="wrong"><failure message="no"/></testcase>
@@ -23,24 +23,14 @@ JUNIT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-@pytest.fixture(scope="module")
-def runner():
-    sys.path.insert(0, str(TOOLS))
-    spec = importlib.util.spec_from_file_location("run_tests", TOOLS / "run_tests.py")
-    sys.modules["run_tests"] = module = importlib.util.module_from_spec(spec)  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    sys.path.remove(str(TOOLS))
-    return module
-
-
-def test_every_kind_of_result_is_counted(runner, tmp_path):
+def test_every_kind_of_result_is_counted(tmp_path):
     (tmp_path / "report.xml").write_text(JUNIT)
     count = runner.from_junit(tmp_path / "report.xml")
     assert (count.passed, count.failed, len(count.skips)) == (1, 2, 5)
     assert str(count) == "1 passed, 2 failed, 5 skipped"
 
 
-def test_skips_are_named_and_those_for_want_of_a_gpu_come_last(runner, tmp_path, capsys):
+def test_skips_are_named_and_those_for_want_of_a_gpu_come_last(tmp_path, capsys):
     (tmp_path / "report.xml").write_text(JUNIT)
     runner.tell_skips(runner.from_junit(tmp_path / "report.xml").skips)
     assert capsys.readouterr().out.splitlines() == [
@@ -50,13 +40,13 @@ def test_skips_are_named_and_those_for_want_of_a_gpu_come_last(runner, tmp_path,
     ]
 
 
-def test_a_runner_that_dies_has_failed(runner):
+def test_a_runner_that_dies_has_failed():
     assert runner.Count(passed=3).after(139).failed == 1
     assert runner.Count(failed=2).after(1).failed == 2
 
 
 @pytest.mark.parametrize("parts", [1, 3, 7])
-def test_slices_of_random_programs_make_the_whole(runner, monkeypatch, tmp_path, parts):
+def test_slices_of_random_programs_make_the_whole(monkeypatch, tmp_path, parts):
     seeds = {"machine": [], "blocks": []}
 
     def fuzzed(runs):
@@ -71,28 +61,28 @@ def test_slices_of_random_programs_make_the_whole(runner, monkeypatch, tmp_path,
         assert found == list(range(found[0], found[0] + len(found))) and len(found) > 10_000
 
 
-def test_the_slice_of_today_is_printed(runner, capsys):
+def test_the_slice_of_today_is_printed(capsys):
     part, parts = runner.chosen("today")
     assert 1 <= part <= parts == runner.SLICES
     assert f"./run test long {part}/{parts}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "x", "1"])
-def test_no_slice(runner, text):
+def test_no_slice(text):
     with pytest.raises(SystemExit, match="is no slice"):
         runner.chosen(text)
 
 
-def printing(runner, text, status=0, turn=None):
+def printing(text, status=0, turn=None):
     command = [sys.executable, "-c", f"print({text!r}); raise SystemExit({status})"]
     return runner.Job(command, lambda bad: runner.Count(not bad, bad), turn=runner.USUAL if turn is None else turn)
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 5])
-def test_jobs_of_all_parts_are_counted_and_printed_whole(runner, capfd, lanes):
+def test_jobs_of_all_parts_are_counted_and_printed_whole(capfd, lanes):
     parts = {
-        "a": [printing(runner, "one"), printing(runner, "two", 3)],
-        "b": [printing(runner, "first", turn=runner.FIRST)],
+        "a": [printing("one"), printing("two", 3)],
+        "b": [printing("first", turn=runner.FIRST)],
         "c": [],
     }
     results = runner.run_all(parts, lanes)
@@ -121,7 +111,7 @@ def test(case):
 """
 
 
-def test_processes_share_files(runner, tmp_path):
+def test_processes_share_files(tmp_path):
     """Each test runs once, those of a file in one process; a test that fails fails its process."""
     suite = tmp_path / "suite"
     suite.mkdir()
@@ -130,7 +120,7 @@ def test_processes_share_files(runner, tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
     options = [f"--rootdir={suite}", "-c", "/dev/null", "-p", "conftest", "-p", "no:cacheprovider", "-q", f"--share={notes}"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOOLS.parent / "tests"), os.environ["PYTHONPATH"]])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ["PYTHONPATH"]])}
     reports = [tmp_path / f"report{number}.xml" for number in range(2)]
     processes = [
         subprocess.Popen([sys.executable, "-m", "pytest", *options, f"--junitxml={report}", suite], env=environment)
