@@ -2,6 +2,7 @@
 #include "compiler/driver.h"
 #include "compiler/builder/module_impl.h"
 #include "compiler/host_program.h"
+#include "compiler/ir/hints.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/progress.h"
@@ -80,6 +81,7 @@ const Backend &backendFor(Backends backends, const std::string &target) {
 namespace {
 Compiled compileUnguarded(Backends backends, Module::Impl &impl, CompileOptions options, FirstError &errors) {
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
+  tile::HeededHints heeded;
   record(*module, {options.disjoint, options.fpContract, options.passes});
   if (dumps("tile"))
     dump("tile", textOf(*module));
@@ -117,6 +119,7 @@ Compiled compileUnguarded(Backends backends, Module::Impl &impl, CompileOptions 
   if (failed(host))
     errors.raise("the host function could not be translated");
   result.image.host = std::move(*host);
+  result.image.ignoredHints = heeded.ignored(*impl.module);
   return result;
 }
 

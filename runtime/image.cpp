@@ -4,7 +4,7 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0007'474d'4959'4c54; // "TLYIMG", version 7
+constexpr uint64_t imageVersion = 0x0008'474d'4959'4c54; // "TLYIMG", version 8
 
 void write(ByteWriter &out, const PolynomialInfo &polynomial) {
   out.list(polynomial.terms, [&](const PolynomialInfo::Term &term) {
@@ -150,6 +150,7 @@ std::string serialize(const CodeImage &image) {
     write(out, kernel.gpu);
   });
   out.text(image.host);
+  out.list(image.ignoredHints, [&](const std::string &name) { out.text(name); });
   return std::move(out.bytes);
 }
 
@@ -176,6 +177,7 @@ CodeImage deserialize(std::string_view bytes) {
     kernel.gpu = readGpu(in, kernel.args.size());
   });
   image.host = in.text();
+  in.list(image.ignoredHints, [&](std::string &name) { name = in.text(); });
   if (!in.atEnd())
     ByteReader::fail();
   return image;

@@ -3,6 +3,7 @@
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/map_boxes.h"
+#include "compiler/ir/hints.h"
 #include "compiler/ir/partial_sums.h"
 #include "compiler/ir/zero.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -44,7 +45,10 @@ unsigned BoxProduct::partialSums() const {
 }
 unsigned BoxProduct::stagesHint() const {
   auto contract = dyn_cast<tile::ContractOp>(op);
-  return contract ? contract.getNumStages().value_or(0) : 0;
+  if (!contract || !contract.getNumStages())
+    return 0;
+  tile::heedHint("num_stages");
+  return *contract.getNumStages();
 }
 
 SmallVector<int> sameButOnes(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {

@@ -1,3 +1,4 @@
+#include "compiler/ir/hints.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/find_product.h"
 #include "compiler/block/ir/layouts.h"
@@ -116,7 +117,7 @@ const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<Value> places) {
 // Pointers that the kernel has loaded: a program that reads through one what it has stored through another waits in between for its threads,
 // as its language asks for.
 bool isApart(tile::LoadOp load, ArrayRef<Value> places) {
-  bool waits = load->getParentOfType<tile::KernelOp>()->hasAttr("tile.waits");
+  bool waits = tile::hint(load->getParentOfType<tile::KernelOp>(), "waits").has_value();
   auto rootOfPlace = [&](Value place) {
     auto access = place.getDefiningOp<tile::AccessOp>();
     Value root = access ? rootOf(access) : Value();

@@ -85,7 +85,7 @@ void makeLoop(ArrayRef<tile::ContractOp> group) {
     Value result =
         tile::DotOp::create(b, contract.getLoc(), type, map.lookupOrDefault(yield->getOperand(0)),
                             map.lookupOrDefault(yield->getOperand(1)), start, Value(), contract.getPrecision(),
-                            contract.getAUnsigned(), contract.getBUnsigned(), contract.getPolicyAttr(), contract.getLive());
+                            contract.getAUnsigned(), contract.getBUnsigned(), contract.getLive());
     results.push_back(addsApart ? Value(arith::AddFOp::create(b, contract.getLoc(), sum, result)) : result);
   }
   scf::YieldOp::create(b, location, results);

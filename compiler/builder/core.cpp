@@ -1,5 +1,6 @@
 // Positions, errors, types, kernels.
 #include "compiler/builder/impl.h"
+#include "compiler/ir/hints.h"
 #include "compiler/source_chain.h"
 
 namespace tilery {
@@ -164,20 +165,11 @@ std::vector<Value> Builder::beginKernel(const std::string &name, const std::vect
 }
 
 void Builder::Impl::addHint(mlir::Operation *op, const std::string &name, const Hint &hint) {
-  auto attribute = std::visit(
-      [&](const auto &value) -> mlir::Attribute {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, bool>)
-          return b.getBoolAttr(value);
-        else if constexpr (std::is_same_v<T, int64_t>)
-          return b.getI64IntegerAttr(value);
-        else if constexpr (std::is_same_v<T, std::string>)
-          return b.getStringAttr(value);
-        else
-          return b.getDenseI64ArrayAttr(value);
-      },
-      hint);
-  op->setDiscardableAttr("tile." + name, attribute);
+  if (!llvm::is_contained(tile::hintNames(), name))
+    self.fail(Diagnostic::Kind::Value, "there is no hint named `" + name + "`");
+  const bool *flag = std::get_if<bool>(&hint);
+  op->setDiscardableAttr("tile." + name,
+                         flag ? mlir::Attribute(b.getBoolAttr(*flag)) : b.getI64IntegerAttr(std::get<int64_t>(hint)));
 }
 
 void Builder::hintKernel(const std::string &name, const Hint &value) {

@@ -123,7 +123,7 @@ Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &a
   auto op = impl->create<tile::DotOp>(
       impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start), clear ? impl->raw(*clear) : nullptr,
       static_cast<tile::Precision>(options.precision), !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
-      options.policy.empty() ? nullptr : impl->b.getStringAttr(options.policy), mlir::ValueRange());
+      mlir::ValueRange());
   if (tile::hasPartialSums(op.getA().getType()))
     tile::setPartialSums(op, options.partialSums);
   return impl->like(op, type);

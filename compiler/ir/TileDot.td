@@ -12,7 +12,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>, AttrSiz
   }];
   let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc, Optional<I1>:$clear,
                    DefaultValuedAttr<Tile_Precision, "Precision::ieee">:$precision, UnitAttr:$a_unsigned, UnitAttr:$b_unsigned,
-                   OptionalAttr<StrAttr>:$policy, Variadic<I64>:$live);
+                   Variadic<I64>:$live);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$a `,` $b `,` $acc (`clear` $clear^)? (`live` `[` $live^ `]`)? attr-dict `:` type($a) `,` type($b) `->` type($result)";
   let hasVerifier = 1;
@@ -24,8 +24,7 @@ def Tile_ContractOp : Tile_Op<"contract", [RecursiveMemoryEffects, AllTypesMatch
     from a loop whose only effects are its loads; targets see all of K at once. `live` is that of `dot`.
   }];
   let arguments = (ins I64:$steps, Tile_Tile:$acc, DefaultValuedAttr<Tile_Precision, "Precision::ieee">:$precision,
-                   UnitAttr:$a_unsigned, UnitAttr:$b_unsigned, OptionalAttr<I64Attr>:$num_stages, OptionalAttr<StrAttr>:$policy,
-                   Variadic<I64>:$live);
+                   UnitAttr:$a_unsigned, UnitAttr:$b_unsigned, OptionalAttr<I64Attr>:$num_stages,                   Variadic<I64>:$live);
   let results = (outs Tile_Tile:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$steps `,` $acc (`live` `[` $live^ `]`)? $body attr-dict `:` type($result)";

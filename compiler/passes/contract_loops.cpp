@@ -101,7 +101,7 @@ struct ContractLoops : PassWrapper<ContractLoops, OperationPass<KernelOp>> {
       b.setInsertionPoint(loop);
       auto contract =
           ContractOp::create(b, dot.getLoc(), dot.getType(), steps, loop.getInitArgs()[i], dot.getPrecision(), dot.getAUnsigned(),
-                             dot.getBUnsigned(), loop->getAttrOfType<IntegerAttr>("tile.num_stages"), dot.getPolicyAttr(),
+                             dot.getBUnsigned(), loop->getAttrOfType<IntegerAttr>("tile.num_stages"),
                              /*live=*/ValueRange());
       // Sums that the program adds itself have all bits of their type.
       bool addsApart = !isa<DotOp>(loop.getYieldedValues()[i].getDefiningOp()) && hasPartialSums(dot.getA().getType());

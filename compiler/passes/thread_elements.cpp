@@ -1,4 +1,5 @@
 // Loops of threads in lockstep over a few elements each.
+#include "compiler/ir/hints.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/passes/thread_conversion.h"
 
@@ -37,7 +38,7 @@ bool ThreadConversion::isPlain(ValueRange indices, bool global, int64_t line) {
 bool ThreadConversion::isIndependent(scf::ForOp loop) {
   if (loop.getNumResults())
     return false;
-  bool promised = bool(loop->getAttr("tile.vectorize"));
+  bool promised = hint(loop, "vectorize").has_value();
   DenseSet<Value> before = varying;
   varying.insert(loop.getInductionVar());
   findVarying();

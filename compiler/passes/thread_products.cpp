@@ -51,7 +51,7 @@ bool ThreadConversion::convertWarpDot(WarpDotOp op) {
   Value b = arranged(merged(gathered(op.getB()), {chunks, w}), {0, 3, 2, 4, 1}, {warps, depth, 8});
   Value c = arranged(merged(gathered(op.getC()), {2, 2}), {0, 3, 1, 2, 4}, {warps, 16, 8});
   Value sums = DotOp::create(builder, loc, c.getType(), a, b, c, Value(), Precision::tf32, op.getAUnsigned(), op.getBUnsigned(),
-                             StringAttr(), ValueRange());
+                             ValueRange());
   Type sum = op.getC()[0].getType();
   sums = ReshapeOp::create(builder, loc, RankedTensorType::get({warps, 2, 8, 4, 2}, sum), sums);
   Type half = RankedTensorType::get({warps, 8, 4, 2}, sum), quarter = RankedTensorType::get({warps, 8, 4}, sum);

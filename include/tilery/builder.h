@@ -37,9 +37,9 @@ struct Value {
 using Literal = std::variant<bool, int64_t, uint64_t, double>;
 using Operand = std::variant<Value, Literal>;
 
-/// What a program asks of targets (stages, unrolling, warps, ...): an attribute `tile.NAME` of a loop or kernel. Hints never change what
-/// is computed, and a target may ignore any of them.
-using Hint = std::variant<bool, int64_t, std::string, std::vector<int64_t>>;
+/// What a program asks of targets, as "num_warps" of a kernel (compiler/ir/hints.h has the list): an attribute `tile.NAME` of a loop or
+/// kernel. Hints never change what is computed; an image says which were ignored.
+using Hint = std::variant<bool, int64_t>;
 using Hints = std::vector<std::pair<std::string, Hint>>;
 
 /// A strided tensor in global memory with run-time extents.
@@ -161,7 +161,6 @@ struct LoadOptions {
 };
 struct DotOptions {
   Precision precision = Precision::Ieee;
-  std::string policy;
   /// Of 8-bit floats: sums of so many of k are added to the accumulator with all its bits, on any machine. 0: the machine's sums will do.
   int64_t partialSums = 0;
 };

@@ -152,6 +152,8 @@ struct CodeImage {
   std::string object; ///< a relocatable ELF object for x86-64, or PTX text, or an ELF object for NVIDIA GPUs
   std::vector<KernelInfo> kernels;
   std::string host; ///< a HostProgram's bytes (host.h), or empty
+  /// Names of hints (builder.h) that the module gives and its code does not heed: other values of them give the same code.
+  std::vector<std::string> ignoredHints{};
   bool operator==(const CodeImage &) const = default;
 };
 std::string serialize(const CodeImage &image);

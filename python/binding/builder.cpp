@@ -273,13 +273,12 @@ static void bindValues(nb::class_<Builder> &c) {
           "kind"_a, "value"_a, "axis"_a, "reverse"_a = false)
       .def(
           "dot",
-          [](Builder &b, Any x, Any y, Any acc, Any clear, Any accType, const std::string &p, const std::string &policy,
-             int64_t partialSums) {
+          [](Builder &b, Any x, Any y, Any acc, Any clear, Any accType, const std::string &p, int64_t partialSums) {
             return b.dot(toValue(x), toValue(y), toOptionalValue(acc), toOptionalValue(clear), toDType(accType),
-                         {precision(p), policy, partialSums});
+                         {precision(p), partialSums});
           },
           "a"_a, "b"_a, "acc"_a.none() = nb::none(), "clear"_a.none() = nb::none(), "acc_type"_a = "float32",
-          "precision"_a = "ieee", "policy"_a = "", "partial_sums"_a = 0)
+          "precision"_a = "ieee", "partial_sums"_a = 0)
       .def(
           "print", [](Builder &b, const std::string &prefix, Any values, bool hex) { b.print(prefix, toValues(values), hex); },
           "prefix"_a, "values"_a, "hex"_a = false)

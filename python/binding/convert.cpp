@@ -91,11 +91,6 @@ static std::optional<Hint> toHint(nb::handle value) {
   int64_t number;
   if (nb::try_cast<int64_t>(value, number, false))
     return Hint(number);
-  if (PyUnicode_Check(value.ptr()))
-    return Hint(nb::cast<std::string>(value));
-  std::vector<int64_t> numbers;
-  if (nb::try_cast<std::vector<int64_t>>(value, numbers, false))
-    return Hint(numbers);
   return std::nullopt;
 }
 Hints toHints(nb::handle dict) {
@@ -109,7 +104,7 @@ Hints toHints(nb::handle dict) {
     std::optional<Hint> hint = toHint(value);
     if (!hint)
       throw Error(Diagnostic{Diagnostic::Kind::Type,
-                             "`" + name + "` must be an int, a bool, a string or a tuple of ints, got " + nb::repr(value).c_str(),
+                             "`" + name + "` must be an int or a bool, got " + nb::repr(value).c_str(),
                              "",
                              {}});
     hints.emplace_back(std::move(name), *std::move(hint));

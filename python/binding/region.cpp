@@ -47,9 +47,10 @@ void bindRegion(nb::module_ &m) {
   m.def("store_region", [](Builder &b, const Region &region, Any tile) { store(b, region, toValue(tile)); });
   m.def(
       "gemm_region",
-      [](Builder &b, const Region &x, const Region &y, const Region &acc, bool tx, bool ty, Any clear,
-         const std::string &policy) { gemm(b, x, y, acc, {tx, ty, toOptionalOperand(clear), {Precision::Tf32, policy}}); },
-      "builder"_a, "A"_a, "B"_a, "C"_a, "transpose_A"_a, "transpose_B"_a, "clear"_a.none(), "policy"_a);
+      [](Builder &b, const Region &x, const Region &y, const Region &acc, bool tx, bool ty, Any clear) {
+        gemm(b, x, y, acc, {tx, ty, toOptionalOperand(clear), {Precision::Tf32}});
+      },
+      "builder"_a, "A"_a, "B"_a, "C"_a, "transpose_A"_a, "transpose_B"_a, "clear"_a.none());
   m.def("reduce_region", [](Builder &b, const std::string &kind, const Region &src, const Region &dst, int64_t dim, bool clear,
                             bool nan) { reduce(b, regionReduce(kind), src, dst, dim, clear, nan); });
   m.def("scan_region", [](Builder &b, const std::string &kind, const Region &src, const Region &dst, int64_t dim, bool reverse) {

@@ -45,6 +45,7 @@ void bindRuntime(nb::module_ &m) {
                                                    std::vector<std::tuple<std::string, std::string, bool, bool>>>>()) &kernels,
              nb::bytes host) { new (self) CodeImage(imageOf(object, kernels, host)); },
           "object"_a, "kernels"_a, "host"_a = nb::bytes("", 0))
+      .def_ro("ignored_hints", &CodeImage::ignoredHints, "Names of hints that its module gives and its code does not heed.")
       .def(
           "__init__", [](CodeImage *self, nb::bytes bytes) { new (self) CodeImage(deserialize({bytes.c_str(), bytes.size()})); },
           "bytes"_a)

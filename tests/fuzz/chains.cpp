@@ -51,8 +51,8 @@ SmallVector<Value> Generator::chainLoop(const Chain &chain, unsigned sums) {
   auto sumType = RankedTensorType::get(own, b.getF32Type());
   auto zero = [&](RankedTensorType type) { return Value(arith::ConstantOp::create(b, loc, type, b.getZeroAttr(type))); };
   auto dot = [&](Value x, Value y, Value sum) {
-    return Value(tile::DotOp::create(b, loc, sum.getType(), x, y, sum, Value(), tile::Precision::tf32, false, false, StringAttr(),
-                                     ValueRange()));
+    return Value(
+        tile::DotOp::create(b, loc, sum.getType(), x, y, sum, Value(), tile::Precision::tf32, false, false, ValueRange()));
   };
   auto stays = [&] {
     return chainTile(alignedArray({chain.m * program.grid[0], chain.width}, false, chain.element, false), own, chain.row,

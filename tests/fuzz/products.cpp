@@ -99,7 +99,7 @@ void Generator::contract() {
   auto precision = element.isF32() && random.chance(0.5) ? tile::Precision::tf32 : tile::Precision::ieee;
   auto stages = random.chance(0.5) ? b.getI64IntegerAttr(1 + random.below(4)) : IntegerAttr();
   auto op = tile::ContractOp::create(b, loc, type, count, acc, precision, isInt && random.chance(0.3),
-                                     isInt && random.chance(0.3), stages, StringAttr(), ValueRange());
+                                     isInt && random.chance(0.3), stages, ValueRange());
   {
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&op.getBody());
@@ -208,9 +208,9 @@ void Generator::productKernel() {
     bias = alignedArray({rows, columns}, false, type.getElementType(), false);
   overTiles(1, turns, [&](Value number) {
     Value row = start(number, m);
-    auto op = tile::ContractOp::create(b, loc, type, count, zero, tile::Precision::tf32, false, false,
-                                       random.chance(0.5) ? b.getI64IntegerAttr(1 + random.below(4)) : IntegerAttr(),
-                                       StringAttr(), ValueRange());
+    auto op =
+        tile::ContractOp::create(b, loc, type, count, zero, tile::Precision::tf32, false, false,
+                                 random.chance(0.5) ? b.getI64IntegerAttr(1 + random.below(4)) : IntegerAttr(), ValueRange());
     {
       OpBuilder::InsertionGuard guard(b);
       Block *body = b.createBlock(&op.getBody());

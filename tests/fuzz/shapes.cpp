@@ -204,7 +204,7 @@ void Generator::dot() {
   Value clear = random.chance(0.2) ? condition() : Value();
   bool isInt = !isa<FloatType>(element);
   add(tile::DotOp::create(b, loc, sum.getType(), a, other, sum, clear, tile::Precision::ieee, isInt && random.chance(0.3),
-                          isInt && random.chance(0.3), StringAttr(), /*live=*/ValueRange()));
+                          isInt && random.chance(0.3), /*live=*/ValueRange()));
 }
 
 } // namespace tilery::fuzz

@@ -1,3 +1,4 @@
+#include "compiler/ir/hints.h"
 #include "compiler/targets/cuda/mma_plan.h"
 #include "compiler/lower/emitter.h"
 #include <numeric>
@@ -166,8 +167,8 @@ unsigned mmaThreads(tile::KernelOp kernel) {
   if (explicitThreads)
     return llvm::alignTo(std::min<int64_t>(explicitThreads, 1024), 32);
   int64_t warps = 4;
-  if (auto hint = kernel->getAttrOfType<IntegerAttr>("tile.num_warps"))
-    warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(hint.getInt()), 1, 16);
+  if (auto wanted = tile::hint(kernel, "num_warps"))
+    warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(*wanted), 1, 16);
   else if (elements >= 128 * 64 &&
            products == 1) // of several the warps' rows are many, so that each loads the other factor less often
     warps = 8;
@@ -210,8 +211,10 @@ MmaPlan planMma(Operation *op, unsigned threads, unsigned maxStages, bool wholeR
   }
   bool asked = contract && contract.getNumStages(); // planBlock takes some off if there is too little shared memory
   unsigned wanted = 3;
-  if (asked)
+  if (asked) {
+    tile::heedHint("num_stages");
     wanted = std::clamp<int64_t>(*contract.getNumStages(), 1, 16);
+  }
   if (!contract)
     wanted = std::min<int64_t>(wanted, plan.chunks);
   int64_t budget = std::max<int64_t>(asked ? INT64_MAX : stagingBudget,

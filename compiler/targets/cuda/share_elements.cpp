@@ -1,4 +1,5 @@
 // How the threads of a block share the elements of tiles.
+#include "compiler/ir/hints.h"
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/lower/emitter.h"
@@ -99,7 +100,7 @@ private:
       block.threads = llvm::alignTo(std::min<int64_t>(explicitly, 1024), 32);
       return;
     }
-    auto warps = kernel->getAttrOfType<IntegerAttr>("tile.num_warps");
+    auto warps = tile::hint(kernel, "num_warps");
     int64_t largest = this->largest / shareProgram();
     int64_t wanted = std::clamp<int64_t>(largest / 16, 128, 512);
     for (auto &[sizes, vectors] : abreast)
@@ -111,7 +112,7 @@ private:
     else if (reduces)
       wanted = std::clamp<int64_t>(largest / 32, 32, 512);
     if (warps)
-      wanted = std::clamp<int64_t>(warps.getInt(), 1, 32) * 32;
+      wanted = std::clamp<int64_t>(*warps, 1, 32) * 32;
     int64_t least = std::min<int64_t>(largest / mostElements, 1024);
     block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
   }

@@ -1,24 +1,29 @@
 """Compiled code from the disk cache: a warm start neither traces nor compiles.
 
-A manifest entry leads from a function, all it may read, and the specialisation to the key of its IR;
-a code entry from that key to an image. Programs with the same IR share code.
+A manifest entry leads from a function, all it may read, and the specialisation to the key of its IR, and to the options that
+its program sets in vain; a code entry from that key to an image. Programs with the same IR share code.
 Keys hold the build of the compiler, these sources, and the target."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tilery import _native
 
 from ..frontend.fingerprint import fingerprint, sha256
 from . import apart
+from .ignored import Ignored
+from .kept import Kept
 
 enabled = True  # a program may switch the disk cache off
 # Part of every key. 2: entries of 1 may hold code of a text that was edited after its function had been imported.
-_FORMAT = 2
+# 3: those of 2 know no ignored options.
+_FORMAT = 3
 
 
 def folder() -> str:
@@ -78,13 +83,13 @@ def check_once(function: Callable[..., Any], specialisation: Any, check: Callabl
 def image(
     function: Callable[..., Any] | None,
     specialisation: Any,
-    build: Callable[[], _native.Module],
+    build: Callable[[], Kept],
     device: int = -1,
     target: str | None = None,
     **options: Any,
-) -> bytes:
-    """The code of `function` for `specialisation` (plain values), as bytes: from the cache, or by build() -> Module and the
-    compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
+) -> tuple[bytes, Sequence[Ignored]]:
+    """The code of `function` for `specialisation` (plain values), as bytes, and the options that its program sets in vain: from
+    the cache, or by build() and the compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
     device: the number of the GPU it is for; -1: the CPU. target: another one than the device's, by name.
     options: those of _native.compile."""
     hints = device >= 0 or target is not None  # CPUs heed none
@@ -95,12 +100,14 @@ def image(
     source = fingerprint(function, specialisation) if function and folder() else None
     if source:
         found = _native.cache_get("manifest", target + source)
-        code = found and _native.cache_get("code", found.decode())
+        key, _, told = found.decode().partition("\n") if found else ("", "", "")
+        code = _native.cache_get("code", key) if key else None
         if code:
-            return code
-    module = build()
+            return code, [Ignored.of(each) for each in json.loads(told)]
+    kept = build()
+    module = kept.module
     if not folder():
-        return _compile(module, device, options)
+        return _compile(module, device, options), kept.ignored
     text = module.text(locations=True, hints=hints)
     key = sha256((target + text).encode()).hexdigest()
     code = _native.cache_get("code", key)
@@ -108,5 +115,6 @@ def image(
         code = _compile(module, device, options, text)
         _native.cache_put("code", key, code)
     if source:
-        _native.cache_put("manifest", target + source, key.encode())
-    return code
+        told = json.dumps([dataclasses.astuple(each) for each in kept.ignored])
+        _native.cache_put("manifest", target + source, f"{key}\n{told}".encode())
+    return code, kept.ignored

@@ -3,13 +3,15 @@ compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
 from ..frontend.collection import no_collection
 from . import cache
+from .explanation import Explanation
+from .ignored import Ignored
 from .kept import Kept
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class CompiledKernel:
         self.device = signature.device
         self.options = {"disjoint": not signature.aliases, **options}
         self.kept: Kept | None = None  # what `trace` gave
+        self._ignored: Sequence[Ignored] | None = None  # by the kernel's own code
         self._texts: dict[str, str] | None = None
 
     # -- what a language says ----------------------------------------------------------------------------------------
@@ -66,7 +69,8 @@ class CompiledKernel:
     def image(self, **options: Any) -> bytes:
         """The machine code; `options` for the compiler beside the call's own."""
         options = {**self.options, **options}
-        return cache.image(self.function, self.specialisation, lambda: self.module, device=self.device, **options)
+        code, self._ignored = cache.image(self.function, self.specialisation, self.traced, device=self.device, **options)
+        return code
 
     def fresh_image(self) -> bytes:
         """The machine code, compiled whatever the disk cache holds."""
@@ -76,6 +80,17 @@ class CompiledKernel:
         """The code for launches that break a condition of the usual one: a GPU's copy engine does not take every tensor. With
         `blocks`: for launches of so few programs that the blocks of a cluster share each."""
         return self.image(cluster=blocks) if blocks else self.image(boxes=False)
+
+    def ignored_by_call(self) -> Sequence[Ignored]:
+        """Options beside the arguments that this kind of call sets in vain."""
+        return ()
+
+    @property
+    def explanation(self) -> Explanation:
+        """How the kernel came to its code."""
+        if self._ignored is None:
+            self._ignored = self.traced().ignored
+        return Explanation((*self.ignored_by_call(), *self._ignored))
 
     @property
     def module(self) -> _native.Module:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tilery import _native
+
+from . import ignored
 
 
 class Kept:
@@ -11,6 +15,15 @@ class Kept:
 
     def __init__(self, module: _native.Module | None = None, text: str = "") -> None:
         self._module, self._text = module, text
+        self.ignored: tuple[ignored.Ignored, ...] = ()
+
+    @classmethod
+    def of(cls, trace: Callable[[], _native.Module]) -> Kept:
+        """What `trace` builds, with the options that its program sets in vain."""
+        with ignored.recording() as told:
+            kept = cls(trace())
+        kept.ignored = tuple(told)
+        return kept
 
     @property
     def module(self) -> _native.Module:

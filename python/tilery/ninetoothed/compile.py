@@ -33,7 +33,7 @@ class CompiledKernel(compile.CompiledKernel):
     def trace(self) -> Kept:
         from .trace import compile_application  # an application that the disk cache has is not traced
 
-        return Kept(compile_application(self.application, self.arguments, self.hints, self.masked, self.debug))
+        return Kept.of(lambda: compile_application(self.application, self.arguments, self.hints, self.masked, self.debug))
 
     def load(self, image: bytes) -> Any:
         return _native.HostPlan(image, other_image=self.other_image)

@@ -89,7 +89,7 @@ class Kernel:
         self.application, self.tensors, self.arrangement = application, tensors, arrangement
         self._options, self._kernel_name = options, kernel_name
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
-        self.hints = {name: options[name] for name in ("num_warps", "num_stages") if isinstance(options.get(name), int)}
+        self.hints = {name: options[name] for name in ("num_warps",) if isinstance(options.get(name), int)}
         self.names = parameters_of(application, len(tensors))
         remember(application)  # type: ignore[arg-type]  # it is a function
         self.compiled: dict[str, CompiledKernel] = {}  # by specialisation

@@ -4,7 +4,7 @@
 
 // CHECK: block.role @math warps 8 registers 232
 module {
-  tile.kernel @matmul(%arg0: !tile.ptr<f8E4M3FN> {tile.divisibility = 16 : i64, tile.name = "A"}, %arg1: !tile.ptr<f8E4M3FN> {tile.divisibility = 16 : i64, tile.name = "B"}, %arg2: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "C"}, %arg3: i64 {tile.divisibility = 16 : i64, tile.name = "A.stride0"}, %arg4: i64 {tile.divisibility = 16 : i64, tile.name = "B.stride0"}) attributes {tile.threads = array<i64: 128>} {
+  tile.kernel @matmul(%arg0: !tile.ptr<f8E4M3FN> {tile.divisibility = 16 : i64, tile.name = "A"}, %arg1: !tile.ptr<f8E4M3FN> {tile.divisibility = 16 : i64, tile.name = "B"}, %arg2: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "C"}, %arg3: i64 {tile.divisibility = 16 : i64, tile.name = "A.stride0"}, %arg4: i64 {tile.divisibility = 16 : i64, tile.name = "B.stride0"}) {
     %c131072_i64 = arith.constant 131072 : i64
     %c0_i64 = arith.constant 0 : i64
     %c64_i64 = arith.constant 64 : i64
@@ -42,7 +42,7 @@ module {
       %33 = tile.access %arg1, %32 steps(%arg4, %c1_i64) bounds [1, 1](%11, %12, %28, %29) : <f8E4M3FN>, (i64, i64), (i64, i64, i64, i64) -> <128x64xf8E4M3FN>
       %34 = tile.load %33 : !tile.access<128x64xf8E4M3FN> -> tensor<128x64xf8E4M3FN>
       %35 = tile.permute %34 [1, 0] : tensor<128x64xf8E4M3FN> -> tensor<64x128xf8E4M3FN>
-      %36 = tile.dot %31, %35, %arg6 live[%7, %12] {policy = "Square", precision = 1 : i32} : tensor<128x64xf8E4M3FN>, tensor<64x128xf8E4M3FN> -> tensor<128x128xf32>
+      %36 = tile.dot %31, %35, %arg6 live[%7, %12] {precision = 1 : i32} : tensor<128x64xf8E4M3FN>, tensor<64x128xf8E4M3FN> -> tensor<128x128xf32>
       %37 = arith.addi %arg5, %c1_i32 : i32
       %38 = tile.rem floor %37, %c2_i32 : i32
       %39 = arith.cmpi eq, %38, %c0_i32 : i32

@@ -60,7 +60,7 @@ module {
       %30 = tile.buffer_load %14 : <64x32xf16, shared> -> tensor<64x32xf16>
       %31 = tile.buffer_load %15 : <32x64xf16, shared> -> tensor<32x64xf16>
       %32 = tile.buffer_load %16 : <64x64xf32, fragment> -> tensor<64x64xf32>
-      %33 = tile.dot %30, %31, %32 {policy = "Square", precision = 1 : i32} : tensor<64x32xf16>, tensor<32x64xf16> -> tensor<64x64xf32>
+      %33 = tile.dot %30, %31, %32 {precision = 1 : i32} : tensor<64x32xf16>, tensor<32x64xf16> -> tensor<64x64xf32>
       tile.buffer_store %16, %33 : <64x64xf32, fragment>, tensor<64x64xf32>
     }
     %c64_i32 = arith.constant 64 : i32

@@ -64,20 +64,18 @@ TEST_F(BuilderTest, BranchesOfTwoWidthsGiveTheWider) {
 TEST_F(BuilderTest, HintsAreAttributesThatTextLeavesOutOnRequest) {
   b.hintKernel("num_warps", int64_t(4));
   b.hintKernel("num_warps", int64_t(8));
-  b.beginFor(i32(0), n, i32(1), {}, {{"num_stages", int64_t(3)}, {"flatten", true}});
-  b.hintKernel("threads", std::vector<int64_t>{128, 2});
+  b.beginFor(i32(0), n, i32(1), {}, {{"num_stages", int64_t(3)}, {"vectorize", true}});
+  b.hintKernel("waits", true);
   b.endFor({});
-  b.hintKernel("swizzle_order", std::string("row"));
+  EXPECT_EQ(errorOf([&] { b.hintKernel("warps", int64_t(1)); }), "there is no hint named `warps`");
   b.endKernel();
   EXPECT_EQ(errorOf([&] { b.hintKernel("num_warps", int64_t(1)); }), "there is no open kernel");
   auto module = b.finish();
   std::string text = module->text();
-  EXPECT_NE(text.find("} {tile.flatten = true, tile.num_stages = 3 : i64}"), std::string::npos) << text;
-  EXPECT_NE(text.find("attributes {tile.num_warps = 8 : i64, tile.swizzle_order = \"row\", tile.threads = array<i64: 128, 2>}"),
-            std::string::npos)
-      << text;
+  EXPECT_NE(text.find("} {tile.num_stages = 3 : i64, tile.vectorize = true}"), std::string::npos) << text;
+  EXPECT_NE(text.find("attributes {tile.num_warps = 8 : i64, tile.waits = true}"), std::string::npos) << text;
   std::string bare = module->text(false, /*hints=*/false);
-  for (const char *hint : {"num_warps", "num_stages", "flatten", "threads"})
+  for (const char *hint : {"num_warps", "num_stages", "vectorize", "waits"})
     EXPECT_EQ(bare.find(hint), std::string::npos) << bare;
   EXPECT_NE(bare.find("tile.name = \"n\""), std::string::npos) << bare;
   EXPECT_EQ(module->text(), text);

@@ -6,6 +6,7 @@ import builtins
 from typing import Any
 
 from ...frontend.language import Range
+from ..ignored import ignore
 from .types import unwrap
 from .value import Operand, constant_of, native, tensor, to_numbers
 
@@ -23,15 +24,17 @@ def range(
 ) -> Range:
     """A run-time loop with hints for back ends that schedule one."""
     step = 1 if unwrap(step) is None else unwrap(step)
-    hints = {
+    given = {
         "num_stages": num_stages,
-        "unroll": loop_unroll_factor,
+        "loop_unroll_factor": loop_unroll_factor,
         "disallow_acc_multi_buffer": disallow_acc_multi_buffer,
         "flatten": flatten,
         "warp_specialize": warp_specialize,
         "disable_licm": disable_licm,
     }
-    hints = {name: constant_of(value, f"`{name}` of range") for name, value in hints.items()}
+    known = {name: constant_of(value, f"`{name}` of range") for name, value in given.items()}
+    hints = {"num_stages": known.pop("num_stages")}
+    ignore("tl.range", **known)
     return Range(unwrap(arg1), unwrap(arg2), step, **{name: value for name, value in hints.items() if value})
 
 

@@ -263,7 +263,7 @@ class JITKernel(_native.Launcher):
         """What is traced for tensors of these layouts, ((name, layout), ...), for all devices; the absent ones are None."""
         key = layouts, absent
         if key not in self._traced:
-            self._traced[key] = Kept(build(self.prim_func, self.out_idx, dict(layouts), absent, lone=self.lone))
+            self._traced[key] = Kept.of(lambda: build(self.prim_func, self.out_idx, dict(layouts), absent, lone=self.lone))
         return self._traced[key]
 
     def _check(self, position: int, name: str, kind: Any, known: tuple[Any, ...]) -> tuple[int, tuple[int, ...]] | None:

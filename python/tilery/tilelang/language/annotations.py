@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ...frontend.wording import shown
 from ..layout.fragment import Fragment
@@ -23,12 +24,14 @@ def use_swizzle(panel_size: int = 10, order: str = "row", enable: bool = True) -
             raise error(ValueError, f"the panel of T.use_swizzle is a positive number of blocks, got {panel_size!r}")
         if order not in ("row", "column", "mlx"):
             raise error(ValueError, f"T.use_swizzle has no order {order!r}", hint="known: row, column, mlx")
-        kernel("T.use_swizzle").native.kernel_hints({"swizzle_panel": panel_size, "swizzle_order": order})
+        kernel("T.use_swizzle")
+        ignore("T.use_swizzle", panel_size=panel_size, order=order)
 
 
 def annotate_min_blocks_per_sm(count: int) -> None:
     """How many blocks should fit on a multiprocessor."""
-    kernel("T.annotate_min_blocks_per_sm").native.kernel_hints({"min_blocks_per_sm": count})
+    kernel("T.annotate_min_blocks_per_sm")
+    ignore("T.annotate_min_blocks_per_sm", count=count)
 
 
 def annotate_layout(layout_map: Mapping[Any, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tilery import _native
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.coded_regions import decoded
 from ..tracing.dtypes import is_float
@@ -55,7 +56,8 @@ def gemm(
     if policy not in list(GemmWarpPolicy):
         known = "known: " + ", ".join(f"T.GemmWarpPolicy.{known.name}" for known in GemmWarpPolicy)
         raise error(ValueError, f"T.gemm has no policy {policy!r}", hint=known)
-    _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear, GemmWarpPolicy(policy).name)
+    _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear)
+    ignore("T.gemm", policy=policy)
 
 
 def _check_types(A: Any, B: Any, C: Any) -> None:

@@ -49,7 +49,6 @@ class Kernel:
             )
         trace.begin_kernel(self.blocks, self.threads)
         trace.open.cluster_dims = self.cluster_dims
-        trace.native.kernel_hints({"threads": self.threads, "cluster_dims": self.cluster_dims})
         self.trace = trace
         ids = [Val(trace.native.program_id(axis), single=len(self.blocks) == 1) for axis in range(len(self.blocks))]
         trace.begin_threads()

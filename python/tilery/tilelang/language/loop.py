@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.loops import Iteration, Serial
@@ -145,7 +146,7 @@ def unroll(
     annotations: dict[str, Any] | None = None,
 ) -> Serial:
     """A sequential loop that a target may unroll; a factor of 0 is the target's choice."""
-    return Serial(start, stop, step, {"unroll": unroll_factor or 0})
+    return Serial(start, stop, step)
 
 
 def vectorized(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Serial:
@@ -168,8 +169,8 @@ def Pipelined(
     if isinstance(num_stages, bool) or not isinstance(num_stages, int) or num_stages < 0:
         raise error(ValueError, f"num_stages of T.Pipelined is 0 or a positive integer, got {num_stages!r}")
     plan = Plan(order, stage, group) if order or stage or group else None
-    hints = {"num_stages": num_stages, "pipeline_order": order, "pipeline_stage": stage}
-    return Serial(start, stop, 1, {name: value for name, value in hints.items() if value}, plan)
+    ignore("T.Pipelined", order=order, stage=stage, group=group)
+    return Serial(start, stop, 1, {"num_stages": num_stages} if num_stages else {}, plan)
 
 
 class thread_binding(Iteration):

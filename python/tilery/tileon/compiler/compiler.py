@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["ASTSource", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan", "triton_key"]
 
 # Options of a launch that targets may heed: hints of the kernel.
-_HINTS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims", "launch_cooperative_grid", "launch_pdl")
+_HINTS = ("num_warps",)
 
 
 # Switches of knobs that matter when something is compiled, beside the functions that a program sets there.
@@ -143,7 +143,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
                 parameters.append((name, _native.Type(element, (), pointer, const), divisor, None))
         try:
             options = self.debug, self.hints, self.overflow, self.assemble, bool(self.narrow)
-            return Kept(trace(self.function, self.name, parameters, self.precision, *options))
+            return Kept.of(lambda: trace(self.function, self.name, parameters, self.precision, *options))
         except Error as wrong:
             made = compilation_error(wrong)
             raise made from made.__cause__

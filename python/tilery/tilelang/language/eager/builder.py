@@ -74,7 +74,7 @@ class PrimFunc:
     def _trace(self) -> None:
         """Errors of the function come where it is defined. What is made is kept for the first call."""
         layouts = program.usual_layouts(self.params)
-        self.traced = layouts, Kept(program.build(self, [], dict(layouts)))
+        self.traced = layouts, Kept.of(lambda: program.build(self, [], dict(layouts)))
 
     def _kind(self, name: str, annotation: Any) -> Any:
         if isinstance(annotation, TensorType):

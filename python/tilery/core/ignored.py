@@ -1,0 +1,87 @@
+"""Options that programs set and that change neither what a kernel computes nor how fast it does: each stands in a table with its
+reason (docs/reference/ignored.md), and a kernel's explanation names those that its program set."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import Place
+from ..frontend import position
+from ..frontend.wording import shown
+
+TABLES = {"tl": "tileon.ignored", "T": "tilelang.ignored", "ninetoothed": "ninetoothed.ignored"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """Why an option is ignored, and the values with which nobody asks for anything."""
+
+    reason: str
+    unset: tuple[Any, ...] = (None, False)
+
+    def is_unset(self, value: Any) -> bool:
+        return any(value is known or type(value) is type(known) and value == known for known in self.unset)
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """An option that a program set. place: (file, line, column, function), where a kernel's own code sets it."""
+
+    option: str
+    reason: str
+    place: Place | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Ignored:
+        """From the values of its fields, as JSON keeps them."""
+        option, reason, place = values
+        return cls(option, reason, tuple(place) if place else None)
+
+    def __str__(self) -> str:
+        where = f"{self.place[0]}:{self.place[1]}: " if self.place else ""
+        return f"{where}{self.option} is ignored: {self.reason}"
+
+
+def table(function: str) -> Mapping[str, Option]:
+    """{option: why it is ignored} of a function by the name that programs use, as in "tl.range"."""
+    module = importlib.import_module(f"tilery.{TABLES[function.partition('.')[0]]}")
+    options: Mapping[str, Option] = module.ROWS[function]
+    return options
+
+
+def told(function: str, given: Mapping[str, Any], place: Place | None = None) -> list[Ignored]:
+    """Those of the given options that ask for something. Each must be in the table."""
+    rows = table(function)
+    return [
+        Ignored(f"{function}({name}={shown(value)})", rows[name].reason, place)
+        for name, value in given.items()
+        if not rows[name].is_unset(value)
+    ]
+
+
+_record: contextvars.ContextVar[dict[Ignored, None] | None] = contextvars.ContextVar("ignored", default=None)
+
+
+def ignore(function: str, **given: Any) -> None:
+    """Says in the explanation of the kernel that is traced which of these options its program sets."""
+    record = _record.get()
+    if record is None or not any(value is not None and value is not False for value in given.values()):
+        return
+    places = position.current()
+    record.update(dict.fromkeys(told(function, given, places[0] if places else None)))
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[dict[Ignored, None]]:
+    """What `ignore` is told within, each once: a kernel may be traced several times."""
+    record: dict[Ignored, None] = {}
+    token = _record.set(record)
+    try:
+        yield record
+    finally:
+        _record.reset(token)
