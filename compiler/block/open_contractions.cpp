@@ -82,10 +82,9 @@ void makeLoop(ArrayRef<tile::ContractOp> group) {
     auto type = cast<RankedTensorType>(contract.getType());
     bool addsApart = tile::partialSums(contract);
     Value start = addsApart ? Value(arith::ConstantOp::create(b, location, b.getZeroAttr(type))) : sum;
-    Value result =
-        tile::DotOp::create(b, contract.getLoc(), type, map.lookupOrDefault(yield->getOperand(0)),
-                            map.lookupOrDefault(yield->getOperand(1)), start, Value(), contract.getPrecision(),
-                            contract.getAUnsigned(), contract.getBUnsigned(), contract.getLive());
+    Value result = tile::DotOp::create(b, contract.getLoc(), type, map.lookupOrDefault(yield->getOperand(0)),
+                                       map.lookupOrDefault(yield->getOperand(1)), start, Value(), contract.getPrecision(),
+                                       contract.getAUnsigned(), contract.getBUnsigned(), contract.getLive());
     results.push_back(addsApart ? Value(arith::AddFOp::create(b, contract.getLoc(), sum, result)) : result);
   }
   scf::YieldOp::create(b, location, results);

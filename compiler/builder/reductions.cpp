@@ -120,10 +120,9 @@ Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &a
     return reshape(dot(flat(a, shape[rank - 2], k), flat(b, k, shape.back()), start, clear, accType, options), shape);
   }
   Value start = acc ? *acc : full(shape, Literal(int64_t(0)), accType);
-  auto op = impl->create<tile::DotOp>(
-      impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start), clear ? impl->raw(*clear) : nullptr,
-      static_cast<tile::Precision>(options.precision), !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()),
-      mlir::ValueRange());
+  auto op = impl->create<tile::DotOp>(impl->lower(type), impl->raw(a), impl->raw(b), impl->raw(start),
+                                      clear ? impl->raw(*clear) : nullptr, static_cast<tile::Precision>(options.precision),
+                                      !floats && !isSigned(a.dtype()), !floats && !isSigned(b.dtype()), mlir::ValueRange());
   if (tile::hasPartialSums(op.getA().getType()))
     tile::setPartialSums(op, options.partialSums);
   return impl->like(op, type);

@@ -103,10 +103,8 @@ Hints toHints(nb::handle dict) {
     std::string name = nb::cast<std::string>(key);
     std::optional<Hint> hint = toHint(value);
     if (!hint)
-      throw Error(Diagnostic{Diagnostic::Kind::Type,
-                             "`" + name + "` must be an int or a bool, got " + nb::repr(value).c_str(),
-                             "",
-                             {}});
+      throw Error(
+          Diagnostic{Diagnostic::Kind::Type, "`" + name + "` must be an int or a bool, got " + nb::repr(value).c_str(), "", {}});
     hints.emplace_back(std::move(name), *std::move(hint));
   }
   return hints;

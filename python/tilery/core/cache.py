@@ -88,8 +88,9 @@ def image(
     target: str | None = None,
     **options: Any,
 ) -> tuple[bytes, Sequence[Ignored]]:
-    """The code of `function` for `specialisation` (plain values), as bytes, and the options that its program sets in vain: from
-    the cache, or by build() and the compiler. function None: what the trace depends on is not known, so it runs, and only the compiler is spared.
+    """The code of `function` for `specialisation` (plain values), as bytes, and the options that its program sets in vain:
+    from the cache, or by build() and the compiler. function None: what the trace depends on is not known, so it runs, and only
+    the compiler is spared.
     device: the number of the GPU it is for; -1: the CPU. target: another one than the device's, by name.
     options: those of _native.compile."""
     hints = device >= 0 or target is not None  # CPUs heed none
