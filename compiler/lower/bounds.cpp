@@ -129,7 +129,8 @@ NestEmitter::Range NestEmitter::clamp(const KnownBound &bound, int64_t size) {
   llvm::Value *lo = evaluator.wide(bound.lo), *hi = evaluator.wide(bound.hi);
   auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(lo);
   lo = fixed ? e.i64(std::clamp<int64_t>(fixed->getSExtValue(), 0, size))
-             : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lo, e.i64(0));
+             : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, lo, e.i64(0)),
+                                       e.i64(size));
   return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, e.i64(size))};
 }
 

@@ -479,7 +479,7 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
   }
   if (there)
-    sure.to = b.CreateSelect(there, sure.to, sure.from);
+    sure.to = b.CreateSelect(there, sure.to, e.i64(0)); // what is written may end before sure.from
   llvm::Value *j = written.from;
   llvm::Value *start = sure.from; // of the main loop
   if (aligned) {

@@ -250,7 +250,7 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
   }
   bool ragged = size % chunk != 0;
   if (there)
-    sure.to = b.CreateSelect(there, sure.to, sure.from);
+    sure.to = b.CreateSelect(there, sure.to, e.i64(0));
   if (!llvm::isa<llvm::ConstantInt>(sure.from))
     run(j, sure.from, false, ragged);
   {

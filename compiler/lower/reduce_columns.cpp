@@ -73,7 +73,7 @@ void NestEmitter::innerColumns(ArrayRef<KnownBound> bounds, ArrayRef<KnownBound>
         &j);
   };
   if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(sure.from); !fixed || !fixed->isZero())
-    masked(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.from, e.i64(size)));
+    masked(sure.from);
   {
     Evaluator::Assumption hold(evaluator, bounds);
     for (unsigned count : {together, 1u})
@@ -132,7 +132,7 @@ void NestEmitter::columns(llvm::Value *j, int64_t multiple, unsigned width, unsi
   }
   if (!rowBounds.empty()) {
     if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(sure.from); !fixed || !fixed->isZero())
-      walk(row, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.from, e.i64(rows)));
+      walk(row, sure.from);
     Evaluator::Assumption hold(evaluator, rowBounds);
     walk(row, sure.to);
   }

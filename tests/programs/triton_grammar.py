@@ -40,6 +40,8 @@ class Blocks(Writer):
         self.names = {}
         self.persistent = self.chance(0.1)
         self.options = {a: self.pick("runtime", "runtime", "constexpr") for a in "rc"}
+        # Windows, as those of sliding attention and of sequences in one tensor: {axis: where the first one begins}.
+        self.first = {a: self.rng.randint(0, self.extent[a] + 2) for a in "rc" if self.chance(0.12)}
 
     def size(self, block):
         return self.pick(
@@ -74,6 +76,7 @@ class Blocks(Writer):
         const = []
         for axis, limit in self.limit.items():
             (const if self.options[axis] == "constexpr" else given).append((limit, str(self.extent[axis])))
+        given += [(f"first_{axis}", str(first)) for axis, first in self.first.items()]
         text = (
             [name for name, _ in given]
             + [f"{name}: tl.constexpr" for name, _ in const]
@@ -102,7 +105,9 @@ class Blocks(Writer):
             if not index:
                 continue
             form = form if rows and columns else ""
-            if self.extent[axis] % self.block[axis] or self.chance(0.7):
+            if axis in self.first and self.chance(0.8):
+                parts.append(f"(({index} >= first_{axis}) & ({index} < {self.limit[axis]})){form}")
+            elif self.extent[axis] % self.block[axis] or self.chance(0.7):
                 parts.append(f"({index} < {self.limit[axis]}){form}")
         return " & ".join(parts)
 

@@ -68,3 +68,44 @@ def test_masks_as_numbers(engine):
     wanted = torch.full((32, 16), -7.0)
     wanted[:, :15] = (torch.arange(32) < 20).float()[:, None]
     assert torch.equal(out, wanted)
+
+
+@tileon.jit
+def window_sums(x, out, first, last, R: tl.constexpr, C: tl.constexpr):
+    r, c = tl.arange(0, R), tl.arange(0, C)
+    kept = (c >= first) & (c < last)
+    tl.store(out + r, tl.sum(tl.load(x + r[:, None] + c[None, :], mask=kept[None, :], other=0.0), axis=1))
+
+
+@tileon.jit
+def shifted(x, out, rows, from_row, first, last, width, R: tl.constexpr, C: tl.constexpr):
+    r, c = tl.arange(0, R), tl.arange(0, C)
+    kept = (r < from_row)[:, None] & ((c >= first) & (c < last))[None, :]
+    value = tl.load(x + r[:, None] + c[None, :], mask=kept, other=0.0)
+    tl.store(out + r[:, None] * width + c[None, :], value + 1.0, mask=(r < rows)[:, None] & (c < width)[None, :])
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64, 128, 256])
+def test_windows_that_lie_behind_a_tile(engine, width):
+    """Their first column is beyond the tile's last one."""
+    x = torch.randn(2 * width + 512)
+    for first in (0, 3, width - 1, width, width + 1, width + 4, width + 20, width + 100):
+        for last in (first, width, width + 300):
+            out = torch.full((4,), 7.0)
+            window_sums[(1,)](x, out, first, last, 4, width)
+            wanted = torch.stack([x[i + first : i + max(first, min(last, width))].sum() for i in range(4)])
+            torch.testing.assert_close(out, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("from_row", [-1, 0, 2, 4])
+@pytest.mark.parametrize("width", [3, 9, 16])
+def test_rows_without_elements_beside_windows_behind_a_tile(engine, width, from_row):
+    """What is stored ends before the columns that are loaded begin."""
+    x, memory = torch.randn(512), torch.full((4 * width + 64,), -7.0)
+    for first in (0, 5, 16, 21):
+        memory.fill_(-7.0)
+        shifted[(1,)](x, memory, 3, from_row, first, first + 11, width, 4, 16)
+        at = torch.arange(16)
+        wanted = torch.stack([torch.where((at >= first) & (at < first + 11) & (r < from_row), x[r : r + 16], 0.0) for r in range(3)])
+        assert torch.equal(memory[: 3 * width].view(3, width), wanted[:, :width] + 1)
+        assert (memory[3 * width :] == -7).all()
