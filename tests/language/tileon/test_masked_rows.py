@@ -106,6 +106,7 @@ def test_rows_without_elements_beside_windows_behind_a_tile(engine, width, from_
         memory.fill_(-7.0)
         shifted[(1,)](x, memory, 3, from_row, first, first + 11, width, 4, 16)
         at = torch.arange(16)
-        wanted = torch.stack([torch.where((at >= first) & (at < first + 11) & (r < from_row), x[r : r + 16], 0.0) for r in range(3)])
+        kept = [(at >= first) & (at < first + 11) & (r < from_row) for r in range(3)]
+        wanted = torch.stack([torch.where(kept[r], x[r : r + 16], 0.0) for r in range(3)])
         assert torch.equal(memory[: 3 * width].view(3, width), wanted[:, :width] + 1)
         assert (memory[3 * width :] == -7).all()
