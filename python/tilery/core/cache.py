@@ -6,9 +6,7 @@ Keys hold the build of the compiler, these sources, and the target."""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import json
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -104,7 +102,7 @@ def image(
         key, _, told = found.decode().partition("\n") if found else ("", "", "")
         code = _native.cache_get("code", key) if key else None
         if code:
-            return code, [Ignored.of(each) for each in json.loads(told)]
+            return code, Ignored.of_text(told)
     kept = build()
     module = kept.module
     if not folder():
@@ -116,6 +114,5 @@ def image(
         code = _compile(module, device, options, text)
         _native.cache_put("code", key, code)
     if source:
-        told = json.dumps([dataclasses.astuple(each) for each in kept.ignored])
-        _native.cache_put("manifest", target + source, f"{key}\n{told}".encode())
+        _native.cache_put("manifest", target + source, f"{key}\n{Ignored.text_of(kept.ignored)}".encode())
     return code, kept.ignored

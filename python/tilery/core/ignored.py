@@ -36,11 +36,20 @@ class Ignored:
     reason: str
     place: Place | None = None
 
+    @staticmethod
+    def text_of(ignored: Sequence[Ignored]) -> str:
+        """For the disk cache."""
+        import json  # few kernels have any
+
+        return json.dumps([(each.option, each.reason, each.place) for each in ignored]) if ignored else ""
+
     @classmethod
-    def of(cls, values: Sequence[Any]) -> Ignored:
-        """From the values of its fields, as JSON keeps them."""
-        option, reason, place = values
-        return cls(option, reason, tuple(place) if place else None)
+    def of_text(cls, text: str) -> list[Ignored]:
+        if not text:
+            return []
+        import json
+
+        return [cls(option, reason, tuple(place) if place else None) for option, reason, place in json.loads(text)]
 
     def __str__(self) -> str:
         where = f"{self.place[0]}:{self.place[1]}: " if self.place else ""
