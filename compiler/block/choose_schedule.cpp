@@ -64,9 +64,23 @@ static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
   return product.fetches() ? std::optional(work) : std::nullopt;
 }
 
-static ScheduleProblem problemOf(const ProductKernel &found) {
+namespace {
+/// What is to be scheduled, and what the passes behind are told of ops once there is a schedule.
+struct Task {
+  ScheduleProblem problem;
+  SmallVector<std::pair<Operation *, const char *>> marks{};
+
+  void mark() const {
+    for (auto [op, name] : marks)
+      op->setAttr(name, UnitAttr::get(op->getContext()));
+  }
+};
+} // namespace
+
+static Task taskOf(const ProductKernel &found) {
   const BoxProduct &product = found.product;
-  ScheduleProblem problem{product.m, product.n, product.k, product.elementBytes(), {}};
+  Task task{{product.m, product.n, product.k, product.elementBytes(), {}}};
+  ScheduleProblem &problem = task.problem;
   problem.stagesHint = product.stagesHint();
   problem.partial = product.partialSums();
   problem.fetch = fetchWork(product);
@@ -94,7 +108,7 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
     std::optional<StoredTile> stored = storedTile(op);
     std::optional<MappedTile> tile = stored && !inOrder ? mapStored(*stored, product, why) : std::nullopt;
     if (tile && tile->box.made)
-      op->setAttr("block.made", UnitAttr::get(op->getContext()));
+      task.marks.emplace_back(op, "block.made");
     if (tile) {
       add(tile->element);
       asked.append(tile->box.conditions);
@@ -107,9 +121,9 @@ static ScheduleProblem problemOf(const ProductKernel &found) {
   bool isAlone = !found.isNested() && !found.showsStores && !product.fetches();
   if (std::optional<ResultBox> box = isAlone ? findResultBox(product, asked) : std::nullopt) {
     problem.boxBytes = tile::elementBytes(box->tile.element);
-    box->load->setAttr("block.boxed", UnitAttr::get(box->load.getContext()));
+    task.marks.emplace_back(box->load, "block.boxed");
   }
-  return problem;
+  return task;
 }
 
 /// Elements of the tiles that are computed, exponentials eight times: their unit gives 16 a cycle, others 128.
@@ -143,10 +157,11 @@ static unsigned carriedWords(scf::ForOp loop, const LoopKernel &found) {
   return words - std::min(words, sums);
 }
 
-static ScheduleProblem problemOf(const LoopKernel &found) {
+static Task taskOf(const LoopKernel &found) {
   constexpr unsigned mostColumns = 256; // of one product of a warpgroup
   const BoxProduct &first = found.dots[0];
-  ScheduleProblem problem{found.rows(), first.n, first.k, first.elementBytes(), {}};
+  Task task{{found.rows(), first.n, first.k, first.elementBytes(), {}}};
+  ScheduleProblem &problem = task.problem;
   LoopWork work;
   struct Stretch {
     unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
@@ -225,7 +240,7 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
   bool showsSecond = llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; });
   for (tile::LoadOp load : loadsOfFactors(found)) {
     work.aheadWords += wordsOf(load, showsSecond);
-    load->setAttr("block.ahead", UnitAttr::get(load.getContext()));
+    task.marks.emplace_back(load, "block.ahead");
   }
   work.stores = llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
   problem.loop = work;
@@ -242,7 +257,7 @@ static ScheduleProblem problemOf(const LoopKernel &found) {
       ++problem.fromRegisters;
     }
   }
-  return problem;
+  return task;
 }
 
 /// The dimension of the first factor's tensor along which the steps go, the innermost is 0, and how many elements of it a slot has:
@@ -274,7 +289,8 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
     if (!found)
       return say("no blocks, for " + why, !why.empty());
-    ScheduleProblem problem = std::visit([](auto &kernel) { return problemOf(kernel); }, *found);
+    Task task = std::visit([](auto &kernel) { return taskOf(kernel); }, *found);
+    ScheduleProblem &problem = task.problem;
     problem.gpu = Gpu::of(getOperation());
     if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by"); cluster && !problem.loop && !problem.fetch)
       problem.cluster = unsigned(cluster.getInt());
@@ -287,6 +303,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
         getOperation()->setAttr("block.general", StringAttr::get(&getContext(), reason));
         return say("no blocks, for " + reason);
       }
+      task.mark();
       getOperation()->setAttr("block.schedule", schedule->attribute(&getContext()));
       if (auto steps = stepsOf(*found, problem, *schedule); steps && !schedule->cluster)
         getOperation()->setAttr("block.steps", DenseI64ArrayAttr::get(&getContext(), *steps));

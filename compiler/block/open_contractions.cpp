@@ -1,7 +1,7 @@
 // open-contractions: a contraction beside other products (linear attention's chunks: two sums from one loop, multiplied behind it) becomes
 // its loop again; contractions over the same steps share one, and what they load alike.
-#include "compiler/block/open_contractions.h"
 #include "compiler/block/passes.h"
+#include "compiler/ir/Tile.h"
 #include "compiler/ir/partial_sums.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -94,29 +94,28 @@ void makeLoop(ArrayRef<tile::ContractOp> group) {
   }
 }
 
+/// Contractions of a kernel with other products become loops again, those over the same steps one loop: such kernels are found as loops.
 struct OpenContractions : PassWrapper<OpenContractions, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenContractions)
   StringRef getArgument() const final { return "open-contractions"; }
   StringRef getDescription() const final { return "contractions beside other products become loops"; }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final { openContractions(getOperation()); }
+  void runOnOperation() final {
+    tile::KernelOp kernel = getOperation();
+    unsigned products = 0, contractions = 0, nested = 0;
+    kernel.walk([&](Operation *op) {
+      bool inside = op->getParentOfType<tile::ContractOp>() != nullptr;
+      products += isa<tile::ContractOp, tile::DotOp>(op) && !inside;
+      contractions += isa<tile::ContractOp>(op);
+      nested += isa<tile::ContractOp>(op) && op->getParentOp() != kernel;
+    });
+    if (products < 2 || !contractions || nested)
+      return;
+    for (ArrayRef<tile::ContractOp> group : groupsOf(kernel))
+      makeLoop(group);
+  }
 };
 } // namespace
-
-void openContractions(tile::KernelOp kernel) {
-  unsigned products = 0, contractions = 0, nested = 0;
-  kernel.walk([&](Operation *op) {
-    bool inside = op->getParentOfType<tile::ContractOp>() != nullptr;
-    products += isa<tile::ContractOp, tile::DotOp>(op) && !inside;
-    contractions += isa<tile::ContractOp>(op);
-    nested += isa<tile::ContractOp>(op) && op->getParentOp() != kernel;
-  });
-  if (products < 2 || !contractions || nested)
-    return;
-  kernel.getContext()->loadDialect<arith::ArithDialect, scf::SCFDialect>();
-  for (ArrayRef<tile::ContractOp> group : groupsOf(kernel))
-    makeLoop(group);
-}
 
 std::unique_ptr<Pass> createOpenContractions() { return std::make_unique<OpenContractions>(); }
 

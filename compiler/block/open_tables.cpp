@@ -1,8 +1,8 @@
 // open-tables: an array of numbers that a loop of its own fills from memory (the mask of a program's blocks) is read where they lie in memory, so
 // that whoever brings tiles can look, too.
-#include "compiler/block/open_tables.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/passes.h"
+#include "compiler/ir/Tile.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -86,26 +86,25 @@ void open(Table &table, tile::ElementLoadOp read) {
   read.erase();
 }
 
+/// Arrays that a loop fills with numbers it loads, one a step, are read where these lie in memory.
 struct OpenTables : PassWrapper<OpenTables, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenTables)
   StringRef getArgument() const final { return "open-tables"; }
   StringRef getDescription() const final { return "arrays of loaded numbers are read where these lie in memory"; }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final { openTables(getOperation()); }
+  void runOnOperation() final {
+    tile::KernelOp kernel = getOperation();
+    SmallVector<Value> stored = storedPlaces(kernel);
+    for (auto memory : llvm::make_early_inc_range(kernel.getBody().getOps<tile::AllocOp>()))
+      if (std::optional<Table> table = tableOf(memory, stored)) {
+        for (tile::ElementLoadOp read : table->reads)
+          open(*table, read);
+        table->loop.erase();
+        memory.erase();
+      }
+  }
 };
 } // namespace
-
-void openTables(tile::KernelOp kernel) {
-  kernel.getContext()->loadDialect<arith::ArithDialect, scf::SCFDialect>(); // who calls it outside of a pipeline has not
-  SmallVector<Value> stored = storedPlaces(kernel);
-  for (auto memory : llvm::make_early_inc_range(kernel.getBody().getOps<tile::AllocOp>()))
-    if (std::optional<Table> table = tableOf(memory, stored)) {
-      for (tile::ElementLoadOp read : table->reads)
-        open(*table, read);
-      table->loop.erase();
-      memory.erase();
-    }
-}
 
 std::unique_ptr<Pass> createOpenTables() { return std::make_unique<OpenTables>(); }
 

@@ -2,8 +2,8 @@
 // stored nowhere.
 //
 // A query of a few heads reads all the keys of its group: such products wait for memory, not for the tensor cores.
-#include "compiler/block/pad_rows.h"
 #include "compiler/block/passes.h"
+#include "compiler/ir/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -324,16 +324,13 @@ private:
   bool possible = true;
 };
 
-} // namespace
-
-void padRows(tile::KernelOp kernel) { RowPadding(kernel).run(); }
-
-namespace {
+/// Gives loops whose products have from 2 to 63 rows 64, of which those before are loaded and stored. Leaves kernels alone in which an op
+/// mixes rows, or whose products have different numbers of them.
 struct PadRows : PassWrapper<PadRows, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PadRows)
   StringRef getArgument() const final { return "pad-rows"; }
   StringRef getDescription() const final { return "products of loops get as many rows as the tensor cores take"; }
-  void runOnOperation() final { padRows(getOperation()); }
+  void runOnOperation() final { RowPadding(getOperation()).run(); }
 };
 } // namespace
 

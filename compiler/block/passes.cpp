@@ -24,16 +24,21 @@ struct VerifyLayouts : PassWrapper<VerifyLayouts, OperationPass<tile::KernelOp>>
 
 std::unique_ptr<Pass> createVerifyLayouts() { return std::make_unique<VerifyLayouts>(); }
 
-void buildBlockPipeline(OpPassManager &pm) {
-  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+void addMasks(OpPassManager &kernel) {
   kernel.addPass(createUnwrapRows());
   kernel.addPass(createDecideMasks());
+}
+
+void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenReturns());
   kernel.addPass(createOpenTables());
   kernel.addPass(createSkipSteps());
   kernel.addPass(createOpenContractions());
   kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
+}
+
+void addBlocks(OpPassManager &kernel) {
   kernel.addPass(createHoldFactors());
   kernel.addPass(createScaleLate());
   kernel.addPass(createChooseSchedule());
@@ -59,6 +64,13 @@ void buildBlockPipeline(OpPassManager &pm) {
   kernel.addPass(createDealPrograms());
   kernel.addPass(createVerifyLayouts());
   kernel.addPass(createCheckBarriers());
+}
+
+void buildBlockPipeline(OpPassManager &pm) {
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  addMasks(kernel);
+  addOpening(kernel);
+  addBlocks(kernel);
 }
 
 void registerBlockPasses() {

@@ -66,8 +66,13 @@ std::unique_ptr<mlir::Pass> createPlaceSyncs();
 /// Layouts of tiles that do not follow from each other are errors.
 std::unique_ptr<mlir::Pass> createVerifyLayouts();
 
-/// From tile IR, as it is after tilery::buildPipeline, to block IR, for a manager anchored on the module. What has no products of boxes
-/// stays tile IR.
+/// From tile IR, as it is after tilery::buildPipeline, to block IR, for a manager anchored on a kernel, in three parts: masks, which other
+/// code for GPUs is made from, too; loops, branches and rows as findAnyKernel finds them; and block IR. What has no products of boxes stays
+/// tile IR.
+void addMasks(mlir::OpPassManager &kernel);
+void addOpening(mlir::OpPassManager &kernel);
+void addBlocks(mlir::OpPassManager &kernel);
+/// All of them, for a manager anchored on the module.
 void buildBlockPipeline(mlir::OpPassManager &pm);
 
 /// Makes every pass known to tilery-opt by its name.

@@ -5,9 +5,9 @@
 // becomes
 //   n = for k: count of holds(k)
 //   for n times, from i = 0: i = the number of the next step that holds; x = f(k + i step, x); i = i + 1
-#include "compiler/block/skip_steps.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/passes.h"
+#include "compiler/ir/Tile.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -252,22 +252,21 @@ private:
   SmallVector<unsigned> advanced;      // of what is carried, numbers that each step makes anew
 };
 
+/// Loops whose products stand in a branch that some steps do not take, and which do nothing else in those, go over the steps that take it.
 struct SkipSteps : PassWrapper<SkipSteps, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SkipSteps)
   StringRef getArgument() const final { return "skip-steps"; }
   StringRef getDescription() const final { return "loops that multiply in some steps only go over those"; }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final { skipSteps(getOperation()); }
+  void runOnOperation() final {
+    tile::KernelOp kernel = getOperation();
+    SmallVector<Value> stored = storedPlaces(kernel);
+    for (auto loop : llvm::make_early_inc_range(kernel.getBody().getOps<scf::ForOp>()))
+      if (Loop found(loop); found.find(stored))
+        found.write();
+  }
 };
 } // namespace
-
-void skipSteps(tile::KernelOp kernel) {
-  kernel.getContext()->loadDialect<arith::ArithDialect, scf::SCFDialect>(); // who calls it outside of a pipeline has not
-  SmallVector<Value> stored = storedPlaces(kernel);
-  for (auto loop : llvm::make_early_inc_range(kernel.getBody().getOps<scf::ForOp>()))
-    if (Loop found(loop); found.find(stored))
-      found.write();
-}
 
 std::unique_ptr<Pass> createSkipSteps() { return std::make_unique<SkipSteps>(); }
 

@@ -1,7 +1,6 @@
 #include "compiler/targets/cuda/cuda.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/targets/cuda/lower_to_blocks.h"
-#include "compiler/targets/cuda/print_blocks.h"
 #include "compiler/targets/cuda/lowering.h"
 #include "compiler/targets/cuda/math_library.h"
 #include "compiler/targets/cuda/order_sums.h"
@@ -36,12 +35,13 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
     if (options.fpContract)
       orderSums(kernel);
     OwningOpRef<ModuleOp> blocks;
-    std::string why;
+    std::string why, plan;
     FailureOr<OwningOpRef<ModuleOp>> lowered = OwningOpRef<ModuleOp>();
     if (options.plainTile)
       why = "an optimisation crashed";
     else
-      lowered = lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster, gpuOf(options.target));
+      lowered = lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster, gpuOf(options.target),
+                              options.wantPlan ? &plan : nullptr);
     if (failed(lowered))
       return failure();
     blocks = std::move(*lowered);
@@ -52,8 +52,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
     FailureOr<GpuInfo> gpu = failure();
     if (blocks) {
       auto lowered = *blocks->getOps<tile::KernelOp>().begin();
-      if (options.wantPlan)
-        result.plan += printPlan(kernel, lowered);
+      result.plan += plan;
       if (options.wantBlock)
         llvm::raw_string_ostream(result.block) << *blocks;
       Progress::step("making LLVM IR");

@@ -1,15 +1,11 @@
 #include "compiler/targets/cuda/lower_to_blocks.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/find_kernel.h"
-#include "compiler/block/open_contractions.h"
-#include "compiler/block/open_returns.h"
-#include "compiler/block/open_tables.h"
-#include "compiler/block/pad_rows.h"
 #include "compiler/block/passes.h"
-#include "compiler/block/skip_steps.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/progress.h"
 #include "compiler/targets/cuda/emit_block.h"
+#include "compiler/targets/cuda/print_blocks.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -68,37 +64,42 @@ std::string uncheckedBarriers(tile::KernelOp lowered) {
 } // namespace
 
 FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool disjoint, bool boxes,
-                                               unsigned cluster, const block::Gpu &gpu) {
+                                               unsigned cluster, const block::Gpu &gpu, std::string *plan) {
+  auto run = [](tile::KernelOp on, void (*add)(OpPassManager &)) {
+    PassManager manager(on.getContext(), tile::KernelOp::getOperationName());
+    manager.enableVerifier(lower::verifies());
+    manager.addInstrumentation(passSteps());
+    add(manager);
+    return manager.run(on);
+  };
   why.clear();
   gpu.mark(kernel);
   if (!boxes)
     kernel->setAttr("block.no_boxes", UnitAttr::get(kernel.getContext()));
-  if (!hasRoles(kernel)) { // here, so that the plan is of what is compiled
-    PassManager masks(kernel.getContext(), tile::KernelOp::getOperationName());
-    masks.addPass(block::createUnwrapRows());
-    masks.addPass(block::createDecideMasks());
-    if (failed(masks.run(kernel)))
-      return failure();
-  }
+  bool isLowered = hasRoles(kernel);
+  if (!isLowered && failed(run(kernel, block::addMasks))) // of the kernel itself: other code is made from it, too
+    return failure();
   OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
   module->getBody()->push_back(kernel->clone());
   auto made = [&] { return *module->getOps<tile::KernelOp>().begin(); };
-  if (hasRoles(made()))
+  OwningOpRef<tile::KernelOp> opened;
+  auto tellPlan = [&] {
+    if (plan)
+      *plan += printPlan(opened ? *opened : made(), made());
+  };
+  if (isLowered) {
+    tellPlan();
     return module;
-  block::openReturns(made());
-  block::openTables(made());
-  block::skipSteps(made());
-  block::openContractions(made());
-  block::padRows(made());
+  }
+  if (failed(run(made(), block::addOpening)))
+    return failure();
   if (!multiplies(made(), disjoint, why))
     return OwningOpRef<ModuleOp>();
+  if (plan)
+    opened = made().clone();
   if (cluster > 1)
     made()->setAttr("block.shared_by", OpBuilder(kernel.getContext()).getI64IntegerAttr(cluster));
-  PassManager manager(kernel.getContext());
-  manager.enableVerifier(lower::verifies());
-  manager.addInstrumentation(passSteps());
-  block::buildBlockPipeline(manager);
-  if (failed(manager.run(*module)))
+  if (failed(run(made(), block::addBlocks)))
     return failure();
   if (!hasRoles(made())) {
     auto left = made()->getAttrOfType<StringAttr>("block.general");
@@ -109,7 +110,10 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     kernel.emitError(why); // a defect of ours
     return failure();
   }
-  return why.empty() ? std::move(module) : OwningOpRef<ModuleOp>();
+  if (!why.empty())
+    return OwningOpRef<ModuleOp>();
+  tellPlan();
+  return module;
 }
 
 } // namespace tilery::cuda

@@ -1,11 +1,6 @@
 #include "compiler/targets/cuda/print_blocks.h"
 #include "compiler/block/find_kernel.h"
-#include "compiler/block/open_contractions.h"
-#include "compiler/block/open_returns.h"
-#include "compiler/block/open_tables.h"
-#include "compiler/block/pad_rows.h"
 #include "compiler/block/schedule.h"
-#include "compiler/block/skip_steps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -87,18 +82,12 @@ void print(PlanText &text, const block::LoopKernel &found, const block::Schedule
 }
 } // namespace
 
-std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered) {
+std::string printPlan(tile::KernelOp opened, tile::KernelOp lowered) {
   std::string result, why;
   PlanText text(result);
   std::optional<block::Schedule> schedule = block::Schedule::of(lowered);
-  text.stream << kernel.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
-  OwningOpRef<tile::KernelOp> padded = kernel.clone(); // as its loops were found
-  block::openReturns(*padded);
-  block::openTables(*padded);
-  block::skipSteps(*padded);
-  block::openContractions(*padded);
-  block::padRows(*padded);
-  if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(*padded, why) : std::nullopt)
+  text.stream << opened.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
+  if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(opened, why) : std::nullopt)
     std::visit([&](auto &each) { print(text, each, *schedule); }, *found);
   text.close();
   return result;

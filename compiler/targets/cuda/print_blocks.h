@@ -6,7 +6,7 @@
 namespace tilery::cuda {
 
 /// "matmul: blocks consumers=2 k=64 ...", a line for each tensor that is copied in boxes (or why it is not), and what a launch must keep
-/// for that. `kernel`: before the passes; `lowered`: after them.
-std::string printPlan(tile::KernelOp kernel, tile::KernelOp lowered);
+/// for that. `opened`: as findAnyKernel finds it; `lowered`: after the passes.
+std::string printPlan(tile::KernelOp opened, tile::KernelOp lowered);
 
 } // namespace tilery::cuda
