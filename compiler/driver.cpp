@@ -155,6 +155,13 @@ Compiled compileWith(Backends backends, Module &source, const CompileOptions &op
 
 Compiled compile(Module &module, const CompileOptions &options) { return compileWith(backends(), module, options); }
 
+std::vector<std::string> hintsOf(const std::string &target) {
+  std::vector<std::string> names;
+  for (llvm::StringRef name : backendFor(backends(), target).hints())
+    names.push_back(name.str());
+  return names;
+}
+
 std::string targetId(const std::string &target) {
   return std::string("tilery ") + version + " " + buildId() + " llvm " LLVM_VERSION_STRING " " +
          backendFor(backends(), target).key(target);

@@ -18,15 +18,16 @@ Module::~Module() {
     (void)impl.release();
 }
 
-static void removeHints(mlir::ModuleOp module) {
-  module.walk([](mlir::Operation *op) {
+static void keepHints(mlir::ModuleOp module, const std::vector<std::string> &names) {
+  module.walk([&](mlir::Operation *op) {
     if (mlir::isa<tile::KernelOp, mlir::scf::ForOp>(op))
       for (mlir::NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
-        op->removeDiscardableAttr(attribute.getName());
+        if (!llvm::is_contained(names, attribute.getName().strref().split('.').second))
+          op->removeDiscardableAttr(attribute.getName());
   });
 }
 
-std::string Module::text(bool locations, bool hints) const {
+std::string Module::text(bool locations, const std::optional<std::vector<std::string>> &hints) const {
   std::lock_guard lock(impl->mutex);
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -34,11 +35,11 @@ std::string Module::text(bool locations, bool hints) const {
   if (locations)
     flags.enableDebugInfo();
   if (hints) {
-    impl->module->print(stream, flags);
-  } else {
     mlir::OwningOpRef<mlir::ModuleOp> bare = impl->module->clone();
-    removeHints(*bare);
+    keepHints(*bare, *hints);
     bare->print(stream, flags);
+  } else {
+    impl->module->print(stream, flags);
   }
   return text;
 }

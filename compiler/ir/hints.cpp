@@ -4,7 +4,7 @@
 
 namespace tilery::tile {
 
-static constexpr llvm::StringLiteral names[] = {"num_warps", "num_stages", "vectorize", "waits"};
+static constexpr llvm::StringLiteral names[] = {"num_warps", "num_stages", "unroll", "vectorize", "waits"};
 static thread_local HeededHints *current = nullptr;
 
 llvm::ArrayRef<llvm::StringLiteral> hintNames() { return names; }
@@ -20,12 +20,16 @@ void heedHint(llvm::StringRef name) {
     current->heeded |= bitOf(name);
 }
 
-std::optional<int64_t> hint(mlir::Operation *op, llvm::StringRef name) {
+std::optional<int64_t> givenHint(mlir::Operation *op, llvm::StringRef name) {
   auto attribute = op->getAttrOfType<mlir::IntegerAttr>(("tile." + name).str());
-  if (!attribute)
-    return std::nullopt;
-  heedHint(name);
-  return attribute.getInt();
+  return attribute ? std::optional(attribute.getInt()) : std::nullopt;
+}
+
+std::optional<int64_t> hint(mlir::Operation *op, llvm::StringRef name) {
+  std::optional<int64_t> given = givenHint(op, name);
+  if (given)
+    heedHint(name);
+  return given;
 }
 
 HeededHints::HeededHints() : outer(current) { current = this; }

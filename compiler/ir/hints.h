@@ -8,13 +8,16 @@ namespace tilery::tile {
 /// The names of all hints; others cannot be given.
 ///   num_warps  of a kernel: warps of a block
 ///   num_stages of a loop: steps whose tiles are on their way at once
+///   unroll     of a loop: iterations of which one is made
 ///   vectorize  of a loop over elements: its iterations are independent
 ///   waits      of a kernel: its programs wait for those of the launch before them
 llvm::ArrayRef<llvm::StringLiteral> hintNames();
 
 /// The hint of a kernel or loop, which a compilation that asks for it heeds (HeededHints); none where the program gives none.
 std::optional<int64_t> hint(mlir::Operation *op, llvm::StringRef name);
-/// For a hint that has become an operation's own attribute.
+/// The same where it turns out later whether it can be heeded.
+std::optional<int64_t> givenHint(mlir::Operation *op, llvm::StringRef name);
+/// For those of givenHint, and for a hint that has become an operation's own attribute.
 void heedHint(llvm::StringRef name);
 
 /// Which hints the calling thread's compilation asked for, from the construction on.

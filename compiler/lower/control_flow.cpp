@@ -1,6 +1,8 @@
 // scf and parallel regions: scalars in SSA form, carried tiles in their buffers.
+#include "compiler/ir/hints.h"
 #include "compiler/lower/element_loops.h"
 #include "compiler/lower/loop.h"
+#include "compiler/lower/unroll.h"
 
 using namespace mlir;
 
@@ -39,7 +41,9 @@ SmallVector<llvm::Value *> KernelEmitter::forLoop(scf::ForOp op, ArrayRef<llvm::
   llvm::Value *again = runs(next[0]);
   llvm::Value *grows = op.getUnsignedCmp() ? b.CreateICmpUGT(next[0], counter) : b.CreateICmpSGT(next[0], counter);
   next.append(others);
-  loop.repeat(next, b.CreateAnd(again, grows));
+  llvm::Instruction *back = loop.repeat(next, b.CreateAnd(again, grows));
+  if (std::optional<int64_t> rounds = tile::givenHint(op, "unroll"))
+    unrollBy(back, *rounds);
   loop.leave();
   unsigned place = 1;
   for (auto [init, result] : llvm::zip(initial, op.getResults()))

@@ -21,12 +21,9 @@ void Loop::close(llvm::ArrayRef<llvm::Value *> next) {
     phi->addIncoming(value, b.GetInsertBlock());
 }
 
-void Loop::repeat(llvm::ArrayRef<llvm::Value *> next, llvm::Value *again) {
+llvm::Instruction *Loop::repeat(llvm::ArrayRef<llvm::Value *> next, llvm::Value *again) {
   close(next);
-  if (again)
-    b.CreateCondBr(again, head, exit);
-  else
-    b.CreateBr(head);
+  return again ? b.CreateCondBr(again, head, exit) : b.CreateBr(head);
 }
 
 void Loop::repeatUnless(llvm::Value *done, llvm::ArrayRef<llvm::Value *> next) {

@@ -15,8 +15,8 @@ public:
   llvm::Instruction *enter(llvm::Value *runs = nullptr);
   /// A value that is `init` in the first round. Before anything else in the loop.
   llvm::PHINode *carry(llvm::Value *init);
-  /// Ends the current block: another round with these values (one for each carry) if `again` (null: always), else to the exit.
-  void repeat(llvm::ArrayRef<llvm::Value *> next, llvm::Value *again = nullptr);
+  /// Ends the current block: another round with these values (one for each carry) if `again` (null: always), else to the exit. Returns the branch.
+  llvm::Instruction *repeat(llvm::ArrayRef<llvm::Value *> next, llvm::Value *again = nullptr);
   /// The other way round: to the exit if `done`.
   void repeatUnless(llvm::Value *done, llvm::ArrayRef<llvm::Value *> next);
   /// Goes on behind the loop.

@@ -2,6 +2,7 @@
 // What the driver asks of a back end, a folder compiler/targets/X. compiler/backends.cpp lists them all.
 #include "compiler/arrange/choose.h"
 #include "compiler/ir/Tile.h"
+#include "compiler/ir/hints.h"
 #include "compiler/targets/translation.h"
 #include "tilery/compile.h"
 #include <string_view>
@@ -19,6 +20,8 @@ public:
   virtual bool hasThreads() const = 0;
   /// What code for the machine depends on besides IR and options. Throws Error where there is no such machine.
   virtual std::string key(const std::string &name) const = 0;
+  /// Those of hintNames() that may change its code.
+  virtual llvm::ArrayRef<llvm::StringLiteral> hints() const { return tile::hintNames(); }
   /// What programs of NineToothed cost on this device (a number; -1: the threads of this process, a usual GPU), by which open block sizes are chosen.
   /// Throws Error where there is no such device.
   virtual arrange::Cost blockCost(int device) const = 0;

@@ -5,6 +5,7 @@
 #include "tilery/module.h"
 #include "tilery/runtime.h"
 #include <string>
+#include <vector>
 
 namespace tilery {
 
@@ -51,5 +52,8 @@ Compiled compile(Module &module, const CompileOptions &options = {});
 
 /// Names the generated code depends on besides IR and options: build of the compiler, processor and its features.
 std::string targetId(const std::string &target = "host");
+
+/// The hints (builder.h) on which the target's code may depend.
+std::vector<std::string> hintsOf(const std::string &target = "host");
 
 } // namespace tilery

@@ -2,6 +2,7 @@
 // A module of tile IR outside of MLIR: text, hash, and what compilers and the oracle take. Threads may share one: each call on it
 // waits for the others.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,8 @@ public:
   explicit Module(std::unique_ptr<Impl> impl);
   ~Module();
   Impl &get() { return *impl; }
-  /// The tile IR as text; with locations and without hints (builder.h) on request.
-  std::string text(bool locations = false, bool hints = true) const;
+  /// The tile IR as text; with locations, and with no other hints (builder.h) than these, on request.
+  std::string text(bool locations = false, const std::optional<std::vector<std::string>> &hints = {}) const;
   /// Parses tile IR text; throws Error.
   static std::shared_ptr<Module> parse(const std::string &text);
   std::vector<std::string> kernelNames() const;

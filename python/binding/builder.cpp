@@ -111,7 +111,7 @@ static void bindHandles(nb::module_ &m) {
     return dtypeName(t.dtype);
   });
   nb::class_<Module>(m, "Module")
-      .def("text", &Module::text, "locations"_a = false, "hints"_a = true, nb::call_guard<Released>())
+      .def("text", &Module::text, "locations"_a = false, "hints"_a = nb::none(), nb::call_guard<Released>())
       .def_static("parse", &Module::parse)
       .def("kernel_names", &Module::kernelNames, nb::call_guard<Released>());
 }

@@ -51,6 +51,7 @@ void bindCompile(nb::module_ &m) {
       "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host",
       "boxes"_a = true, "cluster"_a = 1, "plain_tile"_a = false, "plain_llvm"_a = false);
   m.def("target_id", &targetId, "target"_a = "host");
+  m.def("hints_of", &hintsOf, "target"_a = "host", "The hints on which the target's code may depend.");
 }
 
 } // namespace tilery::python

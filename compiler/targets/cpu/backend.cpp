@@ -16,6 +16,10 @@ public:
     return names;
   }
   std::string key(const std::string &name) const override { return findTarget(name)->key(); }
+  llvm::ArrayRef<llvm::StringLiteral> hints() const override {
+    static constexpr llvm::StringLiteral heeded[] = {"unroll", "vectorize"};
+    return heeded;
+  }
   arrange::Cost blockCost(int) const override { return cpu::blockCost(numThreads()); }
   mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const override {
     Options own;

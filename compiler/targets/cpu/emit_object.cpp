@@ -1,5 +1,6 @@
 #include "compiler/targets/cpu/emit_object.h"
 #include "compiler/lower/stepped_passes.h"
+#include "compiler/lower/unroll.h"
 #include "compiler/progress.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -17,6 +18,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <map>
@@ -68,18 +70,25 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
 
-  // The emitters already vectorise, unroll and forward values; what is left is cleaning up. GVN, SROA, unrolling and the
-  // vectorisers cost more than all of this together and find nothing.
+  // The emitters already vectorise, unroll and forward values; what is left is cleaning up, and loops that programs ask to unroll. GVN, SROA,
+  // other unrolling and the vectorisers cost more than all of this together and find nothing.
+  lower::LoopsToUnroll toUnroll(module);
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1)));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  if (toUnroll) {
+    passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
+    passes.addPass(llvm::InstCombinePass(llvm::InstCombineOptions().setMaxIterations(1)));
+    passes.addPass(llvm::SimplifyCFGPass());
+  }
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::DCEPass());
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
       passes.run(function, fam);
+  toUnroll.done();
 }
 
 // LLVM 22's code for AVX-512 touches memory behind the lanes that exist in two kinds of masked accesses:

@@ -1,4 +1,6 @@
 // Numbers are computed where they are first needed; loops and branches carry whatever a thread holds of their values.
+#include "compiler/ir/hints.h"
+#include "compiler/lower/unroll.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -28,15 +30,6 @@ bool fetches(scf::ForOp loop) {
     return fills ? WalkResult::interrupt() : WalkResult::advance();
   };
   return loop.walk(isFetched).wasInterrupted();
-}
-
-/// A step of a pipeline is a loop's worth of instructions already.
-void neverUnroll(llvm::Instruction *again) {
-  llvm::LLVMContext &context = again->getContext();
-  auto *disable = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
-  auto *loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
-  loop->replaceOperandWith(0, loop);
-  again->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
 } // namespace
 
@@ -250,8 +243,10 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
   counter->addIncoming(next, last);
   llvm::Instruction *again = b.CreateCondBr(b.CreateICmpSLT(next, upper), body, after);
   bool multiplies = loop.walk([](block::MmaStartOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (multiplies || fetches(loop))
-    neverUnroll(again);
+  if (multiplies || fetches(loop)) // a step of a pipeline is a loop's worth of instructions already
+    lower::neverUnroll(again);
+  else if (std::optional<int64_t> rounds = tile::givenHint(loop, "unroll"))
+    lower::unrollBy(again, *rounds);
   if (multiplies) {
     where.reset(); // what is derived from the thread's place would take registers from the sums if it were kept
   }
@@ -300,7 +295,7 @@ void BlockEmitter::emitWhile(scf::WhileOp loop) {
   }
   for (auto [phi, result] : llvm::zip_equal(phis, results))
     phi->addIncoming(result, b.GetInsertBlock());
-  neverUnroll(b.CreateBr(head));
+  lower::neverUnroll(b.CreateBr(head));
   b.SetInsertPoint(after);
   for (auto [result, value] : llvm::zip_equal(loop.getResults(), passed))
     remember(result, {value});

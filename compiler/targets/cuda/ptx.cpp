@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/ptx.h"
 #include "compiler/lower/stepped_passes.h"
+#include "compiler/lower/unroll.h"
 #include "compiler/progress.h"
 #include "compiler/targets/cuda/pair_conversions.h"
 #include "llvm/Analysis/InlineCost.h"
@@ -132,7 +133,9 @@ std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContr
     builder.registerFunctionAnalyses(fam);
     builder.registerLoopAnalyses(lam);
     builder.crossRegisterProxies(lam, fam, cgam, mam);
+    lower::LoopsToUnroll toUnroll(module);
     pipeline(builder, ofBlocks).run(module, mam);
+    toUnroll.done();
   }
   if (llvmText) {
     llvm::raw_string_ostream stream(*llvmText);

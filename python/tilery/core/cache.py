@@ -91,7 +91,6 @@ def image(
     the compiler is spared.
     device: the number of the GPU it is for; -1: the CPU. target: another one than the device's, by name.
     options: those of _native.compile."""
-    hints = device >= 0 or target is not None  # CPUs heed none
     if target is not None:
         device = -1  # nothing here assembles it
     options["target"] = target or target_of(device)
@@ -107,7 +106,7 @@ def image(
     module = kept.module
     if not folder():
         return _compile(module, device, options), kept.ignored
-    text = module.text(locations=True, hints=hints)
+    text = module.text(locations=True, hints=_native.hints_of(options["target"]))
     key = sha256((target + text).encode()).hexdigest()
     code = _native.cache_get("code", key)
     if not code:

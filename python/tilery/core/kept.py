@@ -32,7 +32,7 @@ class Kept:
     @property
     def text(self) -> str:
         """The module's IR with all that `module` needs."""
-        return self._module.text(locations=True, hints=True) if self._module is not None else self._text
+        return self._module.text(locations=True) if self._module is not None else self._text
 
     def settle(self) -> None:
         """From here on only the text is kept."""

@@ -7,7 +7,6 @@ _SCHEDULE = "what waits for what is found from the loop's loads and products"
 # {function: {option: why}}
 ROWS = {
     "tl.range": {
-        "loop_unroll_factor": Option("to do"),
         "disallow_acc_multi_buffer": Option("sums stay in registers, in one buffer"),
         "flatten": Option(_SCHEDULE),
         "warp_specialize": Option(_SCHEDULE),

@@ -44,7 +44,7 @@ def compiled(loop, annotate=lambda: None, **options):
             lambda: T.Pipelined(8, order=[-1], stage=[-1], group=[[0]]),
             ["tile.pipeline_order = array<i64: -1>, tile.pipeline_stage = array<i64: -1>"],
         ),
-        (lambda: T.unroll(8), ["tile.unroll = 0 : i64"]),
+        (lambda: T.unroll(8), []),
         (lambda: T.unroll(8, unroll_factor=4), ["tile.unroll = 4 : i64"]),
         (lambda: T.vectorized(8), ["tile.vectorize = true"]),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 from ...frontend.language import Range
 from ..ignored import ignore
 from .types import unwrap
-from .value import Operand, constant_of, native, tensor, to_numbers
+from .value import Operand, constant_of, int_of, native, tensor, to_numbers
 
 
 def range(
@@ -22,18 +22,18 @@ def range(
     warp_specialize: bool = False,
     disable_licm: bool = False,
 ) -> Range:
-    """A run-time loop with hints for back ends that schedule one."""
+    """A run-time loop with hints for back ends that schedule one. A `loop_unroll_factor` below 2 asks for nothing."""
     step = 1 if unwrap(step) is None else unwrap(step)
+    factor = None if unwrap(loop_unroll_factor) is None else int_of(loop_unroll_factor, "`loop_unroll_factor` of range")
     given = {
         "num_stages": num_stages,
-        "loop_unroll_factor": loop_unroll_factor,
         "disallow_acc_multi_buffer": disallow_acc_multi_buffer,
         "flatten": flatten,
         "warp_specialize": warp_specialize,
         "disable_licm": disable_licm,
     }
     known = {name: constant_of(value, f"`{name}` of range") for name, value in given.items()}
-    hints = {"num_stages": known.pop("num_stages")}
+    hints = {"num_stages": known.pop("num_stages"), "unroll": factor if factor is not None and factor > 1 else None}
     ignore("tl.range", **known)
     return Range(unwrap(arg1), unwrap(arg2), step, **{name: value for name, value in hints.items() if value})
 

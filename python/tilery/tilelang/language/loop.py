@@ -145,8 +145,26 @@ def unroll(
     unroll_factor: int | None = None,
     annotations: dict[str, Any] | None = None,
 ) -> Serial:
-    """A sequential loop that a target may unroll; a factor of 0 is the target's choice."""
-    return Serial(start, stop, step)
+    """A sequential loop that is unrolled: `unroll_factor` iterations at a time, with `explicit` all of them, where that is not
+    too much code; else as the target likes."""
+    if unroll_factor is None:
+        rounds = len(_fixed(start, stop, step)) if explicit else 1
+    elif explicit:
+        raise error(ValueError, "T.unroll takes `explicit` or an `unroll_factor`, not both", hint="explicit=True unrolls all")
+    elif isinstance(unroll_factor, bool) or not isinstance(unroll_factor, int) or unroll_factor < 1:
+        raise error(ValueError, f"unroll_factor of T.unroll is a positive integer, got {unroll_factor!r}")
+    else:
+        rounds = unroll_factor
+    return Serial(start, stop, step, {"unroll": rounds} if rounds > 1 else {})
+
+
+def _fixed(start: Any, stop: Any, step: Any) -> range:
+    """The iterations of a loop that is to be unrolled completely."""
+    bounds = (0, start, step) if stop is None else (start, stop, step)
+    if not all(isinstance(bound, int) for bound in bounds):
+        hint = "give an unroll_factor, or bounds that are known at compile time"
+        raise error(ValueError, "T.unroll(explicit=True) cannot unroll a loop of run-time bounds", hint=hint)
+    return range(*bounds)
 
 
 def vectorized(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Serial:
