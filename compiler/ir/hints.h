@@ -6,6 +6,7 @@
 namespace tilery::tile {
 
 /// The names of all hints; others cannot be given.
+///   maxnreg    of a kernel: registers that a thread may have
 ///   num_warps  of a kernel: warps of a block
 ///   num_stages of a loop: steps whose tiles are on their way at once
 ///   unroll     of a loop: iterations of which one is made

@@ -135,6 +135,8 @@ void BlockEmitter::makeFunction() {
   needs.maps = maps.size();
   needs.workspaceBytes = plan.madeMaps * mapBytes;
   needs.sharedAlignment = alignment;
+  if (byWarps) // products of warpgroups do not assemble with fewer than they take
+    needs.registers = registersOf(kernel);
   needs.cluster = cluster = block::clusterSize(&kernel.getBody().front().front());
   entry = machine.begin(e, kernel, needs);
   for (BlockArgument argument : kernel.getBody().getArguments())

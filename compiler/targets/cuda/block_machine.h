@@ -1,5 +1,6 @@
 #pragma once
 // What a block of threads is to generated code. One implementation writes PTX; tests have another, whose threads are fibers of the CPU.
+#include "compiler/ir/hints.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/targets/cuda/mma_plan.h"
 #include "compiler/targets/cuda/wgmma_form.h"
@@ -11,11 +12,18 @@ struct BlockNeeds {
   unsigned threads = 0;
   unsigned residentBlocks = 0; // blocks that a multiprocessor should have registers for; 0: as many as it happens
   uint64_t workspaceBytes = 0; // of a block
+  unsigned registers = 0;      // that a thread may have, whatever fits a multiprocessor then; 0: as many as the assembler likes
   bool reports = false;
   unsigned maps = 0;    // tensor maps that the launch makes
   unsigned cluster = 1; // blocks that see each other's shared memory
   unsigned sharedAlignment = 64;
 };
+
+/// BlockNeeds::registers as the program asks for them. An instruction names no more than `most`.
+inline unsigned registersOf(tile::KernelOp kernel) {
+  constexpr int64_t most = 255;
+  return std::clamp<int64_t>(tile::hint(kernel, "maxnreg").value_or(0), 0, most);
+}
 
 /// The values that a kernel starts from.
 struct BlockEntry {

@@ -32,7 +32,9 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
                                                     llvm::GlobalValue::ExternalLinkage, kernel.getSymName(), e.module);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr("nvvm.maxntid", std::to_string(needs.threads));
-  if (needs.residentBlocks)
+  if (needs.registers)
+    function->addFnAttr("nvvm.maxnreg", std::to_string(needs.registers));
+  else if (needs.residentBlocks)
     function->addFnAttr("nvvm.minctasm", std::to_string(needs.residentBlocks));
   if (needs.cluster > 1)
     function->addFnAttr("nvvm.cluster_dim", std::to_string(needs.cluster));

@@ -76,7 +76,9 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   const FetchLoop *fetch = fetchOf(kernel);
   info.persistent = info.workspaceBytes != 0 || fetch; // as many workspaces as run at once
   unsigned resident = blockPlan.residentBlocks;
-  BlockNeeds needs{blockPlan.threads, resident > 1 ? resident : 0, info.workspaceBytes, reporting};
+  BlockNeeds needs{blockPlan.threads, resident > 1 ? resident : 0, info.workspaceBytes};
+  needs.registers = registersOf(kernel);
+  needs.reports = reporting;
   needs.cluster = info.cluster;
   BlockEntry entry = machine.begin(e, kernel, needs);
   function = entry.function;

@@ -6,6 +6,9 @@ _SCHEDULE = "what waits for what is found from the loop's loads and products"
 
 # {function: {option: why}}
 ROWS = {
+    "kernel[grid]": {
+        "maxnreg": Option("a CPU's code takes the registers that there are"),
+    },
     "tl.range": {
         "disallow_acc_multi_buffer": Option("sums stay in registers, in one buffer"),
         "flatten": Option(_SCHEDULE),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["ASTSource", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan", "triton_key"]
 
 # Options of a launch that targets may heed: hints of the kernel.
-_HINTS = ("num_warps",)
+_HINTS = ("num_warps", "maxnreg")
 
 
 # Switches of knobs that matter when something is compiled, beside the functions that a program sets there.
@@ -100,6 +100,9 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         warps = self.hints.get("num_warps")
         if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
             raise error(AssertionError, f"num_warps must be a power of 2, got {warps}")
+        registers = self.hints.get("maxnreg")
+        if registers is not None and (isinstance(registers, bool) or not isinstance(registers, int) or registers < 1):
+            raise error(ValueError, f"maxnreg, the registers that a thread may have, is a positive integer, got {registers!r}")
         self.given = {name: values[name] for name in DEFAULTS if name not in kernel.arg_names and values.get(name) is not None}
         self.kernel, self.structure = kernel, getattr(kernel, "structure", None)
         # (name, constant), or (name, element type, whether it is a pointer, whether that is const, divisor)
