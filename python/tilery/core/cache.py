@@ -69,13 +69,27 @@ def fresh_image(module: _native.Module, device: int, options: dict[str, Any]) ->
 
 def check_once(function: Callable[..., Any], specialisation: Any, check: Callable[[], None]) -> None:
     """check(), unless it has passed before, maybe in another process, for this function and specialisation (plain values)."""
+    if not recall("checked", function, specialisation):
+        check()
+        keep("checked", function, specialisation, b"checked")
+
+
+def _found_key(what: str, function: Callable[..., Any], specialisation: Any) -> str | None:
     source = fingerprint(function, specialisation) if folder() else None
-    key = f"{_FORMAT}\n{_native.build_id()}\n{sources()}\nchecked\n{source}"
-    if source and _native.cache_get("manifest", key):
-        return
-    check()
-    if source:
-        _native.cache_put("manifest", key, b"checked")
+    return source and f"{_FORMAT}\n{_native.build_id()}\n{sources()}\n{what}\n{source}"
+
+
+def recall(what: str, function: Callable[..., Any], specialisation: Any) -> bytes | None:
+    """What `keep` was given for this function, all it may read, and the specialisation, maybe in another process."""
+    key = _found_key(what, function, specialisation)
+    return _native.cache_get("manifest", key) if key else None
+
+
+def keep(what: str, function: Callable[..., Any], specialisation: Any, found: bytes) -> None:
+    """Puts what was found into the disk cache, where there is one."""
+    key = _found_key(what, function, specialisation)
+    if key:
+        _native.cache_put("manifest", key, found)
 
 
 def image(

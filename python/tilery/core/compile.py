@@ -39,6 +39,7 @@ class CompiledKernel:
         self.options = {"disjoint": not signature.aliases, **options}
         self.kept: Kept | None = None  # what `trace` gave
         self._ignored: Sequence[Ignored] | None = None  # by the kernel's own code
+        self._ignored_hints: Sequence[str] | None = None  # of the usual code
         self._texts: dict[str, str] | None = None
 
     # -- what a language says ----------------------------------------------------------------------------------------
@@ -68,9 +69,28 @@ class CompiledKernel:
 
     def image(self, **options: Any) -> bytes:
         """The machine code; `options` for the compiler beside the call's own."""
-        options = {**self.options, **options}
+        usual, options = not options, {**self.options, **options}
         code, self._ignored = cache.image(self.function, self.specialisation, self.traced, device=self.device, **options)
+        if usual and self.device >= 0:
+            self._ignored_hints = _native.CodeImage(code).ignored_hints
         return code
+
+    @property
+    def possible_hints(self) -> Sequence[str]:
+        """Names of the hints on which its code may depend."""
+        names: Sequence[str] = _native.hints_of(cache.target_of(self.device))
+        return names
+
+    @property
+    def ignored_hints(self) -> Sequence[str]:
+        """Names of hints that its code could depend on and does not."""
+        if self._ignored_hints is None:
+            self._ignored_hints = _native.CodeImage(self.image()).ignored_hints
+        return self._ignored_hints
+
+    def ignores(self, hint: str) -> bool:
+        """Does its code not depend on the hint of this name?"""
+        return hint not in self.possible_hints or hint in self.ignored_hints
 
     def fresh_image(self) -> bytes:
         """The machine code, compiled whatever the disk cache holds."""

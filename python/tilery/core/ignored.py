@@ -14,7 +14,13 @@ from ..errors import Place
 from ..frontend import position
 from ..frontend.wording import shown
 
-TABLES = {"tl": "tileon.ignored", "T": "tilelang.ignored", "ninetoothed": "ninetoothed.ignored"}
+TABLES = {
+    "tl": "tileon.ignored",
+    "kernel[grid]": "tileon.ignored",
+    "knobs": "tileon.ignored",
+    "T": "tilelang.ignored",
+    "ninetoothed": "ninetoothed.ignored",
+}
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,8 @@ _record: contextvars.ContextVar[dict[Ignored, None] | None] = contextvars.Contex
 def ignore(function: str, **given: Any) -> None:
     """Says in the explanation of the kernel that is traced which of these options its program sets."""
     record = _record.get()
-    if record is None or not any(value is not None and value is not False for value in given.values()):
+    rows = table(function)
+    if record is None or all(rows[name].is_unset(value) for name, value in given.items()):
         return
     places = position.current()
     record.update(dict.fromkeys(told(function, given, places[0] if places else None)))

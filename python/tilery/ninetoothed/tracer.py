@@ -11,6 +11,7 @@ from typing import Any
 from tilery import _native
 
 from ..core.tile.creation import arange
+from ..core.tile.products import Products
 from ..core.tile.tracer import Tracer as TileTracer
 from ..core.tile.value import constant_of, tensor
 from ..frontend.operators import COMPARISONS
@@ -25,7 +26,7 @@ class Tracer(TileTracer):
     prepare = staticmethod(prepare)
 
     def __init__(self, native: _native.Builder) -> None:
-        super().__init__(native, default_precision="tf32")
+        super().__init__(native, products=Products("tf32"))
         # Of the helpers being traced: a function that gives the values of their parameters.
         self.calls: list[Callable[[], dict[str, Any]] | None] = []
         self.finished_call: dict[str, Any] | None = None  # the values that the parameters of the last helper ended with, by name

@@ -8,6 +8,7 @@ import tilery.tileon.language as tl
 from tilery.tileon import knobs
 from tilery.tileon.runtime import candidates
 from tilery.tileon.runtime.autotuner import Autotuner, Config
+from tilery.tileon.runtime.surveys import Surveys
 
 
 def once(call, quantiles):
@@ -74,6 +75,91 @@ def test_configurations_that_the_target_does_not_tell_apart_are_timed_once():
     assert len(timed) == 3
 
 
+def loops(x, n, BLOCK: tl.constexpr, FLATTEN: tl.constexpr, STAGES: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in tl.range(n // BLOCK, flatten=FLATTEN, num_stages=STAGES):
+        total += tl.load(x + k * BLOCK + i)
+    tl.store(x + i, total + tl.sum(total))
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """What was compiled afresh, and how often a configuration was timed."""
+    from tilery.core import cache
+
+    compiled, timed, inner = [], [], cache._compile
+
+    def compile(*args):
+        compiled.append(1)
+        return inner(*args)
+
+    def bench(call, quantiles):
+        timed.append(1)
+        return once(call, quantiles)
+
+    monkeypatch.setattr(cache, "_compile", compile)
+    monkeypatch.setattr(cache, "enabled", False)
+    return compiled, timed, bench
+
+
+def test_equal_code_is_neither_compiled_nor_timed_twice(counts, device):
+    compiled, timed, bench = counts
+    configs = [
+        Config({"BLOCK": block, "FLATTEN": flatten, "STAGES": stages}, num_stages=stages)
+        for block in (16, 32)
+        for flatten in (False, True)
+        for stages in (1, 2, 3)
+    ]
+    kernel = tuner(loops, configs, do_bench=bench)
+    kernel[(1,)](torch.zeros(64, device=device), 64)
+    assert len(compiled) == len(timed) == 2 and set(kernel.configs_timings) == set(configs)
+
+
+@pytest.mark.parametrize("name", ["add", "product"])
+def test_numbers_of_warps_count_where_code_depends_on_them(counts, device, name):
+    compiled, timed, bench = counts
+
+    def add(x, n, BLOCK: tl.constexpr):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(x + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+
+    def product(x, n, BLOCK: tl.constexpr):
+        i = tl.arange(0, BLOCK)
+        a = tl.load(x + i[:, None] * BLOCK + i[None, :]).to(tl.float16)
+        tl.store(x + i[:, None] * BLOCK + i[None, :], tl.dot(a, a))
+
+    source, block = (add, 256) if name == "add" else (product, 64)
+    kernel = tuner(source, [Config({"BLOCK": block}, num_warps=w) for w in (1, 2, 4, 8)], do_bench=bench)
+    x = torch.zeros(64 * 64, device=device)
+    kernel[(1,)](x, 256)
+    (compiled_for,) = {tuple(c.ignored_hints) for c in kernel.fn._kernels.values()} if device != "cpu" else {("num_warps",)}
+    expected = 1 if "num_warps" in compiled_for else 4
+    assert len(timed) == expected and len(kernel.configs_timings) == 4 and len(compiled) in (expected, expected + 1)
+
+
+def test_launches_that_differ_beside_the_code_are_timed(counts):
+    _, timed, bench = counts
+
+    def some(x, n, PROGRAMS: tl.constexpr, amount):
+        tl.store(x, amount)
+
+    configs = [Config({"PROGRAMS": programs, "amount": amount}) for programs in (1, 2) for amount in (16, 32)]
+    kernel = tuner(some, configs, do_bench=bench)
+    kernel[lambda meta: (meta["PROGRAMS"],)](torch.zeros(1), 1)
+    assert len(timed) == 4
+
+
+def test_clusters_are_left_out(device):
+    kernel = tuner(add_one, [Config({"BLOCK": 16}, num_ctas=2), Config({"BLOCK": 32})])
+    x = torch.zeros(64, device=device)
+    kernel[grid](x, 64)
+    assert kernel.best_config.kwargs == {"BLOCK": 16 if device == "cpu" else 32}
+    if device != "cpu":
+        with pytest.raises(NotImplementedError, match="num_ctas=2"):
+            tuner(add_one, [Config({"BLOCK": b}, num_ctas=2) for b in (16, 32)])[grid](x, 64)
+
+
 def test_what_cannot_be_compiled_is_skipped():
     def kernel(x, n, BLOCK: tl.constexpr):
         tl.static_assert(BLOCK <= 32, "too large")
@@ -91,10 +177,11 @@ def test_a_model_leaves_out_what_is_far_behind():
     configs = blocks(*(2**i for i in range(1, 21)))
     kernel = tileon.jit(add_one)
     x = torch.zeros(100_000)
-    chosen = candidates.promising(configs, kernel, lambda meta: (tileon.cdiv(100_000, meta["BLOCK"]),), (x, 100_000), {})
+    surveys = Surveys(kernel, lambda meta: (tileon.cdiv(100_000, meta["BLOCK"]),), (x, 100_000), {})
+    chosen = candidates.promising(configs, surveys)
     sizes = [c.kwargs["BLOCK"] for c in chosen]
     assert candidates.FEW <= len(sizes) < 20 and 2 not in sizes and 2**20 not in sizes and 1024 in sizes
-    assert candidates.promising(configs[:4], kernel, (1,), (x, 100_000), {}) == configs[:4]
+    assert candidates.promising(configs[:4], surveys) == configs[:4]
     assert not x.any()  # nothing was run
 
 

@@ -21,6 +21,10 @@ def _quotient(f: Any, x: Any, y: Any, ieee_rounding: Any = False) -> Any:
     return f.binary("div_rn" if ieee_rounding else "/", x, y)
 
 
+def _arithmetic(op: str) -> Any:
+    return lambda f, x, y, sanitize_overflow=True: (f.binary if sanitize_overflow else f.wrapping)(op, x, y)
+
+
 def _difference(f: Any, x: Any, y: Any) -> Any:
     x, y = f.to_float(x), f.to_float(y)
     return f.select(f.binary("<=", x, y), 0.0, f.binary("-", x, y))
@@ -133,9 +137,9 @@ ROWS = (
     # Arithmetic.
     Row("abs", "x", "unary abs", Takes(tl=ALL, libdevice=ALL, T=ALL), SAME, "The absolute value.", "abs(x)",
         ulps=0.5, method=True, tl="abs", libdevice="abs", T="abs"),
-    Row("add", "x, y", "binary +", Takes(), SAME, "x + y.", "x + y", ulps=0.5, options=_OVERFLOW, tl="add"),
-    Row("sub", "x, y", "binary -", Takes(), SAME, "x - y.", "x - y", ulps=0.5, options=_OVERFLOW, tl="sub"),
-    Row("mul", "x, y", "binary *", Takes(), SAME, "x * y.", "x * y", ulps=0.5, options=_OVERFLOW, tl="mul"),
+    Row("add", "x, y", _arithmetic("+"), Takes(), SAME, "x + y.", "x + y", ulps=0.5, options=_OVERFLOW, tl="add"),
+    Row("sub", "x, y", _arithmetic("-"), Takes(), SAME, "x - y.", "x - y", ulps=0.5, options=_OVERFLOW, tl="sub"),
+    Row("mul", "x, y", _arithmetic("*"), Takes(), SAME, "x * y.", "x * y", ulps=0.5, options=_OVERFLOW, tl="mul"),
     Row("fma", "x, y, z", "math fma", Takes(tl=NUMBERS, libdevice=NUMBERS), FLOAT, "x * y + z with one rounding.", "x * y + z",
         ulps=0.5, tl="fma", libdevice="fma"),
     Row("fdiv", "x, y", _quotient, ONLY_FLOATS, QUOTIENT, "x / y of floats; of float32 correctly rounded only if asked.", "x / y",

@@ -8,7 +8,7 @@ from typing import Any
 from ...frontend.language import Range
 from ..ignored import ignore
 from .types import unwrap
-from .value import Operand, constant_of, int_of, native, tensor, to_numbers
+from .value import Operand, constant_of, int_of, native, tensor, to_numbers, tracer
 
 
 def range(
@@ -48,13 +48,19 @@ class condition:
     """The condition of a `while`, with hints."""
 
     def __new__(cls, arg1: Any, disable_licm: bool = False) -> Any:
+        ignore("tl.condition", disable_licm=unwrap(disable_licm))
         return arg1
+
+
+def _numbers(values: Any) -> Any:
+    values = unwrap(values)
+    return [unwrap(v) for v in values] if isinstance(values, (tuple, list)) else values
 
 
 def multiple_of(input: tensor, values: Any) -> tensor:
     """Promises that a scalar, or the first value of each contiguous run of a tile, is a multiple; a hint for accesses."""
-    values = unwrap(values)
-    factors = [constant_of(v, "a number of multiple_of") for v in (values if isinstance(values, (tuple, list)) else [values])]
+    values = _numbers(values)
+    factors = [constant_of(v, "a number of multiple_of") for v in (values if isinstance(values, list) else [values])]
     if isinstance(input, tensor):
         native().promise_multiple(input, (min if input.handle.is_pointer else max)(factors))
     return input
@@ -62,17 +68,22 @@ def multiple_of(input: tensor, values: Any) -> tensor:
 
 def max_contiguous(input: tensor, values: Any) -> tensor:
     """Promises contiguous runs; a hint."""
+    ignore("tl.max_contiguous", values=_numbers(values))
     return input
 
 
 def max_constancy(input: tensor, values: Any) -> tensor:
     """Promises equal runs; a hint."""
+    ignore("tl.max_constancy", values=_numbers(values))
     return input
 
 
 def assume(cond: Operand) -> None:
-    """Promises a condition; a hint."""
-    to_numbers(cond, "assume")
+    """Promises a condition; a hint, which launches with debug=True check."""
+    cond = to_numbers(cond, "assume")
+    if tracer().debug:
+        native().assert_true(cond, "tl.assume: the condition does not hold")
+    ignore("tl.assume", cond=cond)
 
 
 def debug_barrier() -> None:

@@ -5,7 +5,7 @@ from ..functions import Namespace
 from ..functions.row import FLOATS, INTEGERS, NUMBERS, SINGLE
 from ..functions.table import ROWS
 from .types import unwrap
-from .value import member, native, own, tensor, to_tensor, wrap
+from .value import member, native, own, tensor, to_tensor, tracer, wrap
 
 _WORDS = {SINGLE: "fp32 or fp64", FLOATS: "floats", INTEGERS: "integers"}
 
@@ -20,6 +20,12 @@ class Operations:
     @staticmethod
     def binary(op, x, y):
         return wrap(native().binary(op, x, y))
+
+    @staticmethod
+    def wrapping(op, x, y):
+        """One that may overflow, whatever the launch checks."""
+        with tracer().wrapping():
+            return wrap(native().binary(op, x, y))
 
     @staticmethod
     def math(op, *operands):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ...errors import error
+from ..ignored import ignore
 from . import creation, libdevice
 from . import shape as shapes
 from .types import unwrap
@@ -81,6 +82,8 @@ def extern_elementwise(
 ) -> tensor:
     """An elementwise function by its symbol. `arg_type_symbol_dict` is {types of the arguments: (symbol, type of the result)};
     arguments are brought to one shape, and, where no entry has their types, to their common type."""
+    given = {"lib_name": lib_name, "lib_path": lib_path, "is_pure": is_pure}
+    ignore("tl.extern_elementwise", **{name: unwrap(value) for name, value in given.items()})
     tiles = [to_tensor(a) for a in unwrap(args)]
     for i in range(1, len(tiles)):
         tiles[0], tiles[i] = shapes.broadcast(tiles[0], tiles[i])

@@ -13,8 +13,10 @@ from .value import member, tensor
 @member
 def softmax(x: tensor, dim: int | None = None, keep_dims: bool = False, ieee_rounding: bool = False) -> tensor:
     """exp(x - max) over its sum, along a dimension (0 by default)."""
+    from ..ignored import ignore
     from . import elementwise, reduction
 
+    ignore("tl.softmax", keep_dims=unwrap(keep_dims))
     axis = 0 if unwrap(dim) is None else dim
     numerator = elementwise.exp(x - reduction.max(x, axis, keep_dims=True))
     return elementwise.fdiv(numerator, reduction.sum(numerator, axis, keep_dims=True), ieee_rounding)

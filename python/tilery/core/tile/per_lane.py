@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from ...errors import error
+from ..ignored import ignore
 from . import shape
 from .types import unwrap
 from .value import constant_of, native, tensor, to_tensor, tracer, wrap
@@ -112,6 +113,7 @@ def interleaved(parts: list[tensor]) -> tensor:
 def map_elementwise(scalar_fn: Any, *args: Any, pack: int = 1, is_pure: bool = True) -> Any:
     """The tiles that a function of scalars gives, called for each element; with `pack`, for so many consecutive elements of every
     tile at once."""
+    ignore("tl.map_elementwise", is_pure=unwrap(is_pure))
     pack = constant_of(pack, "map_elementwise's pack")
     if not isinstance(pack, int) or pack < 1 or pack & (pack - 1):
         raise error(ValueError, f"pack must be a power of two, got {pack!r}")

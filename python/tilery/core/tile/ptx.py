@@ -10,6 +10,7 @@ from typing import Any
 
 from ...errors import error
 from ..functions import device
+from ..ignored import ignore
 from . import per_lane, shape
 from .device import ROWS as _DEVICE
 from .elementwise import Operations as f
@@ -274,6 +275,7 @@ def inline_asm_elementwise(
 ) -> Any:
     """The elements that a piece of PTX computes of those of the arguments, `pack` consecutive ones at a time. The common
     instructions are understood, on every target."""
+    ignore("tl.inline_asm_elementwise", is_pure=unwrap(is_pure))
     pack = constant_of(pack, "inline_asm_elementwise's pack")
     kinds = [unwrap(k) for k in (dtype if isinstance(unwrap(dtype), (tuple, list)) else (dtype,))]
     letters = [c.strip().lstrip("=&") for c in unwrap(constraints).split(",") if c.strip()]

@@ -233,10 +233,16 @@ def dot(
     precision, allow_tf32 = unwrap(input_precision), unwrap(allow_tf32)
     if precision is not None and allow_tf32 is not None:
         raise error(ValueError, "dot takes input_precision or allow_tf32, not both")
+    usual = tracer().products
     if precision is None:
-        precision = "tf32" if allow_tf32 or allow_tf32 is None and tracer().default_precision == "tf32" else "ieee"
+        precision = usual.precision if allow_tf32 is None else "tf32" if allow_tf32 else "ieee"
+    if usual.allowed is not None and precision not in usual.allowed:
+        known = ", ".join(map(repr, usual.allowed))
+        raise error(ValueError, f"input_precision must be one of {known}, got {precision!r}", hint="the launch allows no others")
     kind, wanted, imprecise = input.dtype, unwrap(out_dtype), unwrap(max_num_imprecise_acc)
-    if imprecise is not None and kind.is_fp8() and imprecise > input.shape[-1]:
+    if imprecise is None:
+        imprecise = usual.imprecise if kind.is_fp8() else None
+    elif kind.is_fp8() and imprecise > input.shape[-1]:
         raise error(ValueError, f"max_num_imprecise_acc ({imprecise}) must be <= K ({input.shape[-1]})")
     if wanted.is_bf16():
         raise error(ValueError, "dot cannot return bfloat16", hint="use out_dtype=tl.float32 and convert the result")

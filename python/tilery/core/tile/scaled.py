@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...errors import error
+from ..ignored import ignore
 from . import creation, reduction, shape
 from .types import bfloat16, dtype, float8e4nv, float8e5, float16, float32, int32, uint8, unwrap
 from .value import constant_of, native, tensor, wrap
@@ -84,6 +85,7 @@ def dot_scaled(
 ) -> tensor:
     """The matrix product of two tiles in microscaling formats: "e2m1" (two to a byte, along K or along the other dimension),
     "e4m3", "e5m2", "bf16", "fp16", with a scale for each block of K or none."""
+    ignore("tl.dot_scaled", fast_math=unwrap(fast_math))
     a_form, b_form = unwrap(lhs_format), unwrap(rhs_format)
     a_scale, b_scale = unwrap(lhs_scale), unwrap(rhs_scale)
     rank = len(lhs.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import error
+from ..ignored import ignore
 from . import creation
 from .types import int1, unwrap
 from .value import Operand, int_of, member, native, plain, shape_of, tensor, to_tensor, tracer, wrap
@@ -72,6 +73,7 @@ def unsqueeze(input: tensor, dim: int) -> tensor:
 @member
 def reshape(input: Operand, *shape: Any, can_reorder: bool = False) -> tensor:
     """The elements in row-major order under another shape."""
+    ignore("tl.reshape", can_reorder=unwrap(can_reorder))
     return wrap(native().reshape(to_tensor(input), shape_of(_spread(shape))))
 
 
@@ -84,6 +86,7 @@ def view(input: Operand, *shape: Any) -> tensor:
 @member
 def ravel(input: tensor, can_reorder: bool = False) -> tensor:
     """All elements in one dimension."""
+    ignore("tl.ravel", can_reorder=unwrap(can_reorder))
     return reshape(input, [input.numel])
 
 
@@ -140,9 +143,11 @@ def interleave(a: Operand, b: Operand) -> tensor:
 
 def cat(input: tensor, other: tensor, can_reorder: Any = False, dim: int = 0) -> tensor:
     """Both tiles one after the other along a dimension."""
-    dim = int_of(dim, "cat's dimension")
-    if isinstance(unwrap(can_reorder), int) and not isinstance(unwrap(can_reorder), bool):
-        dim = unwrap(can_reorder)  # Tileon's order of parameters: cat(input, other, dim)
+    dim, can_reorder = int_of(dim, "cat's dimension"), unwrap(can_reorder)
+    if isinstance(can_reorder, int) and not isinstance(can_reorder, bool):
+        dim = can_reorder  # Tileon's order of parameters: cat(input, other, dim)
+    else:
+        ignore("tl.cat", can_reorder=can_reorder)
     return wrap(native().cat(input, other, dim))
 
 

@@ -20,6 +20,7 @@ from .creation import cast
 from .debug import device_print
 from .methods import tensor
 from .per_lane import Choices
+from .products import Products
 from .types import constexpr, constexpr_type, int1, is_constant, is_constexpr, pointer_type, tuple_type, unwrap
 from .value import activate, constant_of, own, require_operand, to_tensor, wrap
 
@@ -85,7 +86,7 @@ class Tracer(Language):
         self,
         native: _native.Builder,
         debug: bool = False,
-        default_precision: str = "ieee",
+        products: Products = Products(),
         overflow: bool = False,
         narrow: bool = False,
     ) -> None:
@@ -95,16 +96,18 @@ class Tracer(Language):
         self.overflow = overflow  # does integer arithmetic assert that it does not overflow?
         self.native = native
         self.debug = debug
-        self.default_precision = default_precision  # of a dot of fp32 tiles
+        self.products = products
         self.absent: list[str] = []  # the kernel's parameters that are None
         self.hints: Mapping[str, Any] = {}  # what the launch says beside the arguments
 
     @contextlib.contextmanager
     def wrapping(self) -> Iterator[None]:
         """Integer arithmetic that is meant to wrap, or that cannot say that it does."""
+        checks, self.overflow = self.overflow, False
         self.native.check_overflow(False)
         yield
-        self.native.check_overflow(self.overflow)
+        self.overflow = checks
+        self.native.check_overflow(checks)
 
     @contextlib.contextmanager
     def per_lane(self, lanes: int) -> Iterator[None]:
@@ -328,7 +331,7 @@ def trace(
     function: Any,
     name: str,
     parameters: Sequence[tuple[str, Any, int, Any]],
-    precision: str,
+    products: Products,
     debug: bool = False,
     hints: Mapping[str, Any] | None = None,
     overflow: bool = False,
@@ -336,13 +339,13 @@ def trace(
     narrow: bool = False,
 ) -> Any:
     """Traces a kernel. parameters: [(name, native Type or None, divisibility, compile-time value)]; a Type makes an argument.
-    precision: of products of fp32 tiles that name none.
+    products: what they are where they do not say.
     hints: {name: value or None} for targets. overflow: integer arithmetic asserts that it fits its type.
     assemble: makes the function's arguments of the parameters' values. narrow: what Triton refuses is refused.
     Returns the module."""
     native = _native.Builder("triton")
     native.set_position(position.current)
-    tracer = Tracer(native, debug, precision, overflow, narrow)
+    tracer = Tracer(native, debug, products, overflow, narrow)
     with native, activate(tracer):
         arguments = [(n, t, d) for n, t, d, _ in parameters if t is not None]
         handles = iter(native.begin_kernel(name, arguments))

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from ...errors import error
+
 if TYPE_CHECKING:
     from tilery import _native
 
@@ -177,6 +179,9 @@ class pointer_type(dtype):
     """The type of an address of elements of `element_ty`."""
 
     def __init__(self, element_ty: dtype, address_space: int = 1, const: bool = False) -> None:
+        if address_space != 1:
+            message = f"address_space is {address_space!r}: pointers of a program are to global memory"
+            raise error(NotImplementedError, message, hint="leave address_space at 1")
         self.element_ty, self.const = element_ty, const
         self.name = f"pointer<{element_ty}>"
         self.primitive_bitwidth, self.itemsize = 64, 8

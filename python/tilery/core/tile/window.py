@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...errors import error
+from ..ignored import ignore
 from . import creation, shape, types
 from .types import unwrap
 from .value import Operand, constant_of, native, plain, tensor, wrap
@@ -220,6 +221,8 @@ def make_block_ptr(
     base = _base(base, "make_block_ptr")
     block = Block(block_shape, base.dtype.element_ty)
     extents, steps, starts = parts(shape), parts(strides), parts(offsets)
+    given = parts(order)
+    ignore("tl.make_block_ptr", order=None if given == [*reversed(range(len(given)))] else given)
     if len({len(extents), len(steps), len(starts), len(block.sizes)}) != 1:
         raise error(ValueError, "make_block_ptr: shape, strides, offsets and block_shape must have equal lengths")
     return block_pointer(base, extents, steps, [_index(o) for o in starts], block)

@@ -8,21 +8,22 @@ import contextvars
 import functools
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
 from ...core import compile as core
+from ...core.ignored import Ignored
 from ...core.kept import Kept
 from ...core.switches import switch
 from ...errors import Error, error
 from ...frontend.fingerprint import watched
 from ..backends import make_backend
 from ..backends.active import driver
-from ..backends.compiler import DEFAULTS, GPUTarget, Options
-from . import source
+from ..backends.compiler import GPUTarget, Options
+from . import options, source
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
 from .key import triton_key
@@ -57,9 +58,9 @@ def debugs() -> bool:
     return switch("TRITON_DEBUG") or switch("TILEON_DEBUG")
 
 
-def _wanted(values: Mapping[str, Any], kernel: Any) -> bool:
+def _wanted(given: Mapping[str, Any], kernel: Any) -> bool:
     """Are launches to be checked? A launch's option decides over its kernel's; the environment over both."""
-    said = values.get("debug")
+    said = given.get("debug")
     return debugs() or bool(kernel.debug if said is None else said)
 
 
@@ -70,21 +71,15 @@ def _called_triton(function: Any) -> bool:
     return "triton" in function.__globals__
 
 
-def _precision(function: Any) -> str:
-    """Of a dot of fp32 tiles."""
-    asked = os.environ.get("TRITON_F32_DEFAULT")
-    known = DEFAULTS["allowed_dot_input_precisions"]
-    if asked and asked not in known:
-        message = f"the environment variable TRITON_F32_DEFAULT is {asked!r}; expected one of {', '.join(known)}"
-        raise error(ValueError, message, hint="set it to that, or unset it")
-    return asked or ("tf32" if _called_triton(function) else "ieee")
-
-
-def _fuses(values: Mapping[str, Any], kernel: Any) -> bool:
+def _fuses(given: Mapping[str, Any]) -> bool:
     """May products and sums be fused? Unless a launch or the environment says no."""
-    if values.get("enable_fp_fusion") is False and "enable_fp_fusion" not in kernel.arg_names:
-        return False
-    return switch("TRITON_DEFAULT_FP_FUSION", default=True)
+    return given.get("enable_fp_fusion") is not False and switch("TRITON_DEFAULT_FP_FUSION", default=True)
+
+
+def _sanitizes(given: Mapping[str, Any]) -> bool:
+    """Do checked launches check integer arithmetic, too? As they say, else as the environment does."""
+    said = given.get("sanitize_overflow")
+    return switch("TRITON_SANITIZE_OVERFLOW", default=True) if said is None else bool(said)
 
 
 class CompiledKernel(KernelHandle, core.CompiledKernel):
@@ -94,16 +89,18 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
     def __init__(self, kernel: Any, signature: Any, values: Mapping[str, Any]) -> None:
         if kernel.refused:
             raise compilation_error(error(ValueError, kernel.refused, hint="constexpr parameters are always specialised"))
-        self.debug = _wanted(values, kernel)
-        self.overflow = self.debug and values.get("sanitize_overflow") is not False
-        self.hints = {option: values.get(option) for option in _HINTS if option not in kernel.arg_names}
+        own = {*kernel.arg_names, *(p.name for p in kernel.params)}
+        self.given = {name: value for name, value in values.items() if value is not None and name not in own}
+        options.refuse(self.given, signature.device >= 0)
+        self.debug = _wanted(self.given, kernel)
+        self.overflow = self.debug and _sanitizes(self.given)
+        self.hints = {option: self.given.get(option) for option in _HINTS if option not in kernel.arg_names}
         warps = self.hints.get("num_warps")
         if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
             raise error(AssertionError, f"num_warps must be a power of 2, got {warps}")
         registers = self.hints.get("maxnreg")
         if registers is not None and (isinstance(registers, bool) or not isinstance(registers, int) or registers < 1):
             raise error(ValueError, f"maxnreg, the registers that a thread may have, is a positive integer, got {registers!r}")
-        self.given = {name: values[name] for name in DEFAULTS if name not in kernel.arg_names and values.get(name) is not None}
         self.kernel, self.structure = kernel, getattr(kernel, "structure", None)
         # (name, constant), or (name, element type, whether it is a pointer, whether that is const, divisor)
         self.arguments: list[tuple[Any, ...]] = []
@@ -111,11 +108,11 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
             self.arguments.append((parameter.name, *_argument(parameter, known)))
         self.slots = [i for i, argument in enumerate(self.arguments) if len(argument) > 2]
         self.annotations = [(p.name, p.float_type, p.int_type, p.is_const) for p in kernel.params]
-        self.precision = _precision(kernel.fn)
+        self.products = options.products(self.given, _called_triton(kernel.fn))
         self.narrow = _called_triton(kernel.fn) and [switch("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")]
         self.assemble = getattr(kernel, "assemble", None)
-        options = {} if _fuses(values, kernel) else {"fp_contract": False}
-        super().__init__(self._called(), kernel.fn, None, signature, **options)
+        compilation = {} if _fuses(self.given) else {"fp_contract": False}
+        super().__init__(self._called(), kernel.fn, None, signature, **compilation)
         self.specialisation = self._specialisation()
 
     def _called(self) -> str:
@@ -129,10 +126,19 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         named = {self.arguments[path[0]][0] if len(path) == 1 else path: value for path, value in constants.items()}
         return function.repr(SimpleNamespace(fn=function, signature=signature, constants=named, attrs={}))
 
+    def ignored_by_call(self) -> Sequence[Ignored]:
+        return options.in_vain(self.given, self.ignores)
+
+    @property
+    def possible_hints(self) -> Sequence[str]:
+        if self.debug:  # interpreted
+            return ()
+        return super().possible_hints if self.target is None else _native.hints_of(self.target.native)
+
     def _specialisation(self) -> list[Any]:
         """What decides about the code beside the function."""
         given = [self.name, self.arguments, self.annotations, self.structure]
-        return ["tileon", *given, self.debug, self.overflow, self.precision, self.narrow, self.hints]
+        return ["tileon", *given, self.debug, self.overflow, tuple(self.products), self.narrow, self.hints]
 
     def trace(self) -> Kept:
         from ...core.tile.tracer import trace  # a kernel that the disk cache has is not traced
@@ -145,8 +151,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
                 element, pointer, const, divisor = known
                 parameters.append((name, _native.Type(element, (), pointer, const), divisor, None))
         try:
-            options = self.debug, self.hints, self.overflow, self.assemble, bool(self.narrow)
-            return Kept.of(lambda: trace(self.function, self.name, parameters, self.precision, *options))
+            how = self.debug, self.hints, self.overflow, self.assemble, bool(self.narrow)
+            return Kept.of(lambda: trace(self.function, self.name, parameters, self.products, *how))
         except Error as wrong:
             made = compilation_error(wrong)
             raise made from made.__cause__
@@ -177,13 +183,14 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         return ASTSource(self.jit_function, *source_of(self))
 
     # -- compiled before it is launched ------------------------------------------------------------------------------
-    def settle(self, src: ASTSource, target: GPUTarget, options: Options) -> None:
+    def settle(self, src: ASTSource, target: GPUTarget, parsed: Options) -> None:
         """Compiles, and keeps what launches need when the function is gone."""
+        options.refuse(self.given, target.backend != "cpu")
         self.asked, self.target = src, target
         self.code = self.image()
         self.traced().settle()
         self.kernel = self.assemble = None  # what is left can be pickled
-        self.metadata = KernelMetadata(**{**vars(options), **self._facts()})
+        self.metadata = KernelMetadata(**{**vars(parsed), **self._facts()})
 
 
 class ASTSource(source.ASTSource):
@@ -218,9 +225,9 @@ def compile(
     if not isinstance(src, ASTSource):
         IRSource(src)
     kernel, call = src.call(plan)
-    options = {**src.parse_options(), **(options or {})}
-    compiled = CompiledKernel(kernel, call, options)
-    compiled.settle(src, target, make_backend(target).parse_options(options))
+    given = {**src.parse_options(), **(options or {})}
+    compiled = CompiledKernel(kernel, call, given)
+    compiled.settle(src, target, make_backend(target).parse_options(given))
     if "tilery.tileon.knobs" in sys.modules:
         from .hooks import listened
 

@@ -12,7 +12,7 @@ from ...core.present import present
 from ...core.switches import switch
 from ...core.timing import show_progress
 from ...errors import StaticAssertion, error
-from .errors import AutotunerError, OutOfResources, PTXASError
+from .errors import AutotunerError, OutOfResources, PTXASError, UnsupportedCluster
 from .jit import JITFunction, KernelInterface
 
 _QUANTILES = (0.5, 0.2, 0.8)
@@ -196,7 +196,7 @@ class Autotuner(_Wrapper):
 
         try:
             return self.do_bench(call, quantiles=_QUANTILES)
-        except (OutOfResources, StaticAssertion, PTXASError) as e:
+        except (OutOfResources, StaticAssertion, PTXASError, UnsupportedCluster) as e:
             if switch("TRITON_PRINT_AUTOTUNING"):
                 print(f"Autotuning failed with {e}")
             return _IMPOSSIBLE
@@ -221,23 +221,30 @@ class Autotuner(_Wrapper):
         return configs
 
     def _timed(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[Config, Any]:
-        """{configuration: milliseconds}. Those that mean the same to the target are timed once."""
+        """{configuration: milliseconds}. Those that mean the same to the target, or come to the same code, are timed once."""
         from .ahead import compile_ahead
         from .candidates import distinct, promising
+        from .surveys import Surveys
+        from .twins import Twins
 
         groups = distinct(configs, self.arg_names)
         inner = {name: value for name, value in kwargs.items() if name not in ("grid", "warmup")}
-        chosen = list(groups)
+        chosen, twins = list(groups), None
+        surveys = Surveys(self.fn, kwargs.get("grid"), args, inner)
         if isinstance(self.fn, JITFunction) and not self.early_config_prune and not self.perf_model:
-            chosen = promising(chosen, self.fn, kwargs.get("grid"), args, inner)
-        if _is_ours(self.fn):
-            compile_ahead(self.fn, chosen, args, inner)
+            chosen = promising(chosen, surveys)
+        if _is_ours(self.fn) and len(chosen) > 1:
+            twins = Twins(self.fn, chosen, surveys)
+            compile_ahead(self.fn, twins.rounds(), args, inner)
         timings: dict[Config, Any] = {}
         for number, config in enumerate(chosen):
             show_progress(self.base_fn.__name__, number, len(chosen))
-            took = self._bench(*args, config=config, **kwargs)
+            twin = twins.earlier(config) if twins else config
+            took = timings[twin] if twin in timings else self._bench(*args, config=config, **kwargs)
             timings.update((same, took) for same in groups[config])
         show_progress(self.base_fn.__name__, len(chosen), len(chosen))
+        if twins:
+            twins.remember()
         return timings
 
     def _key(self, kwargs: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tilery import _native
 
-from ...errors import Error, StaticAssertion
 from ..backends.active import driver
-from ..backends.compiler import DEFAULTS
+from ..compiler.options import LAUNCH, OPTIONS
+from ..ignored import ROWS
+from .surveys import Surveys
 
-_HEEDED = ("debug", "sanitize_overflow", "enable_fp_fusion")  # options that every target heeds
-_ON_GPUS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "cluster_dims")
+# Options that GPUs alone heed, or refuse.
+_ON_GPUS = ("num_warps", "num_ctas", "cluster_dims", "maxnreg", "launch_cooperative_grid", "launch_pdl")
 _STORE = re.compile(r"tile\.(?:store|atomic\w*) [^\n]*?!tile\.\w+<(?:([\dx]+)x)?[a-z]")  # and the shape of what it writes
 
 FEW = 8  # so many are timed whatever the model says
@@ -24,18 +25,24 @@ _PROGRAM = 60e-9  # seconds to start a program
 _LANE = 0.5e-9  # seconds a stored lane takes with all that leads to it: what matters is how it compares with _PROGRAM
 
 
+def _matters(option: str) -> bool:
+    if option in _ON_GPUS:
+        return bool(driver.active.get_current_target().backend != "cpu")
+    return option not in ROWS[LAUNCH]
+
+
 def meaning(config: Any, parameters: Sequence[str]) -> tuple[Any, ...]:
     """What is equal of configurations between which the active target sees no difference."""
-    heeded = _HEEDED if driver.active.get_current_target().backend == "cpu" else (*_HEEDED, *_ON_GPUS)
     values = config.all_kwargs()
-    known = [(k, v) for k, v in sorted(values.items()) if k in parameters or k in heeded or not _is_option(k)]
+    known = [(k, v) for k, v in sorted(values.items()) if k in parameters or _matters(k)]
     return (*[(k, repr(v)) for k, v in known], config.pre_hook)
 
 
-def _is_option(name: str) -> bool:
-    from .jit import OPTIONS
-
-    return name in OPTIONS or name in DEFAULTS
+def option_meaning(config: Any, parameters: Sequence[str]) -> tuple[Any, ...]:
+    """That of the options, other than hints, which the IR has."""
+    values = config.all_kwargs()
+    known = [k for k in sorted(values) if k in OPTIONS and k not in parameters and k != "num_warps" and _matters(k)]
+    return tuple((k, repr(values[k])) for k in known)
 
 
 def distinct(configs: Sequence[Any], parameters: Sequence[str]) -> dict[Any, list[Any]]:
@@ -46,14 +53,14 @@ def distinct(configs: Sequence[Any], parameters: Sequence[str]) -> dict[Any, lis
     return {group[0]: group for group in groups.values()}
 
 
-def promising(configs: Sequence[Any], kernel: Any, grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+def promising(configs: Sequence[Any], surveys: Surveys) -> list[Any]:
     """On a CPU those that the model does not expect far behind the best, at least FEW; elsewhere, and where the model cannot
     tell, all of them."""
     if len(configs) <= FEW or driver.active.get_current_target().backend != "cpu":
         return list(configs)
     costs = {}
     for config in configs:
-        cost = _cost(kernel, grid, args, {**kwargs, **config.all_kwargs()})
+        cost = _cost(surveys, config)
         if cost is None:
             return list(configs)
         costs[config] = cost
@@ -63,38 +70,19 @@ def promising(configs: Sequence[Any], kernel: Any, grid: Any, args: Sequence[Any
     return [c for c in configs if id(c) in kept]
 
 
-def _cost(kernel: Any, grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> float | None:
+def _cost(surveys: Surveys, config: Any) -> float | None:
     """Seconds that a launch is expected to take, by the programs it has and the lanes they store; None: nothing can be said. Of
     kernels with loops the work inside is taken to be the same whatever the sizes; what differs is how well programs fill the
     threads, lanes beyond the ends, and the cost of starting programs."""
-    surveyed = survey(kernel, grid, args, kwargs)
-    if surveyed is None:
+    survey = surveys.of(config)
+    if survey is None or survey.ir is None:
         return None
-    programs, text = surveyed
-    lanes = sum(math.prod(map(int, filter(None, shape.split("x")))) for shape in _STORE.findall(text))
-    if not lanes or not programs:
-        return None if programs else math.inf
+    programs = math.prod(survey.extents) if survey.ir else 0
+    if not programs:
+        return math.inf
+    stored = _STORE.findall(survey.ir)
+    lanes = sum(math.prod(map(int, filter(None, shape.split("x")))) for shape in stored)
+    if not lanes:
+        return None
     rounds = math.ceil(programs / _native.num_threads())
     return rounds * (_PROGRAM + lanes * _LANE)
-
-
-def survey(kernel: Any, grid: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int, str] | None:
-    """(the number of programs of a launch, the kernel's IR), without compiling; None: it cannot be told. A kernel that
-    refuses its constants has none."""
-    from ..compiler.compiler import CompiledKernel
-
-    found: list[str] = []
-    programs: list[int] = []
-
-    def trace(signature: Any, values: Any) -> Callable[..., None]:
-        found.append(CompiledKernel(kernel, signature, values).module.text())
-        return lambda extents, _: programs.append(math.prod(extents))
-
-    launcher = _native.Launcher(kernel.fn.__name__, kernel.native_parameters, trace)
-    try:
-        launcher[grid](*args, **kwargs)
-    except StaticAssertion:
-        return 0, ""
-    except (Error, TypeError, ValueError):
-        return None
-    return programs[0], found[0]

@@ -19,6 +19,10 @@ class OutOfResources(Error):
         return type(self), (self.required, self.limit, self.name)
 
 
+class UnsupportedCluster(Error, NotImplementedError):
+    """A launch that says how many blocks of a GPU share a program."""
+
+
 class PTXASError(Error):
     """An assembler that fails; a CPU has none."""
 

@@ -20,6 +20,7 @@ from .._C.libtriton import native_specialize_impl
 from .._utils import type_canonicalisation_dict
 from ..compiler import compiler
 from ..compiler.compiler import plan
+from ..compiler.options import OPTIONS
 from .callable import JITCallable
 from .specialize import mangle_type
 from .tensors import MockTensor, TensorWrapper, reinterpret
@@ -47,48 +48,6 @@ __all__ = [
     "type_canonicalisation_dict",
 ]
 
-# Options that schedule a GPU, or name a compiler's habits: without effect on a CPU (compiler.py makes hints of some).
-OPTIONS = (
-    "debug",
-    "num_warps",
-    "num_stages",
-    "num_ctas",
-    "num_buffers_warp_spec",
-    "num_consumer_groups",
-    "reg_dec_producer",
-    "reg_inc_consumer",
-    "maxnreg",
-    "cluster_dims",
-    "ptx_version",
-    "ptx_options",
-    "ir_override",
-    "enable_fp_fusion",
-    "enable_reflect_ftz",
-    "launch_cooperative_grid",
-    "launch_pdl",
-    "supported_fp8_dtypes",
-    "default_dot_input_precision",
-    "allowed_dot_input_precisions",
-    "max_num_imprecise_acc_default",
-    "extern_libs",
-    "sanitize_overflow",
-    "arch",
-    "instrumentation_mode",
-    "backend_name",
-    "waves_per_eu",
-    "matrix_instr_nonkdim",
-    "kpack",
-    "device",
-    "device_type",
-    "stream",
-    "num_cpu_threads",
-    "num_threads",
-    "assume_in_bounds",
-    "ukernels",
-    "generate_native_code",
-    "vec_lib",
-    "enable_fast_math",
-)
 _FLOATS = {
     "fp16": "float16",
     "float16": "float16",

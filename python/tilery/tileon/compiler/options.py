@@ -1,0 +1,93 @@
+"""Options of a launch beside the arguments: which there are, and which ask for what is not to be had. Those that change nothing
+are in tileon/ignored.py."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...core import ignored
+from ...core.tile.products import PRECISIONS, Products
+from ...errors import error
+from ...frontend.wording import shown
+
+LAUNCH = "kernel[grid]"  # what the table calls a launch
+
+HEEDED = (
+    "debug",
+    "num_warps",  # of a GPU's code that does not depend on it, and on a CPU, it is told to be ignored
+    "enable_fp_fusion",
+    "sanitize_overflow",
+    "default_dot_input_precision",
+    "allowed_dot_input_precisions",
+    "max_num_imprecise_acc_default",
+    "maxnreg",
+    "launch_cooperative_grid",
+    "launch_pdl",
+)
+
+# {option: (kind of error, message, hint)}
+_DEPRECATED = "option is deprecated; current {} will be used"
+REFUSED = {
+    "ir_override": (
+        NotImplementedError,
+        "a kernel is compiled from its function; none of its stages can be given as a file",
+        "leave `ir_override` out; `kernel.asm` has each stage as text",
+    ),
+    "instrumentation_mode": (
+        NotImplementedError,
+        "machine code is not instrumented",
+        "leave `instrumentation_mode` out; a launch with debug=True finds races and accesses outside of tensors",
+    ),
+    "stream": (AssertionError, f"stream {_DEPRECATED.format('stream')}", "launch within `with torch.cuda.stream(stream):`"),
+    "device": (AssertionError, f"device {_DEPRECATED.format('device')}", "a kernel runs where its tensors are"),
+    "device_type": (AssertionError, f"device_type {_DEPRECATED.format('target')}", "a kernel runs where its tensors are"),
+}
+_CLUSTERS = ("num_ctas", "cluster_dims")  # refused on GPUs, and on CPUs in the table
+
+OPTIONS = tuple(dict.fromkeys((*HEEDED, *REFUSED, *ignored.table(LAUNCH))))
+
+
+def refuse(given: Mapping[str, Any], gpu: bool) -> None:
+    """What a launch, or `compile`, may not ask for.
+
+    :raises tilery.Error: it does."""
+    for name, (kind, message, hint) in REFUSED.items():
+        if given.get(name) not in (None, ""):
+            raise error(kind, message, hint=hint)
+    if gpu:
+        asked = ignored.told(LAUNCH, {name: given.get(name) for name in _CLUSTERS})
+        if asked:
+            from ..runtime.errors import UnsupportedCluster
+
+            raise UnsupportedCluster(
+                f"{asked[0].option}: a program runs on one block of a GPU, or on as many as the compiler finds it needs",
+                hint="leave num_ctas at 1",
+            )
+
+
+def in_vain(given: Mapping[str, Any], ignores: Callable[[str], bool]) -> list[ignored.Ignored]:
+    """Those of the options that have no effect. ignores: does the code not depend on the hint of that name?"""
+    rows = ignored.table(LAUNCH)
+    known = {name: value for name, value in given.items() if name in rows and (name not in HEEDED or ignores(name))}
+    unknown = [name for name in given if name not in OPTIONS]  # `compile` takes any, as upstream's does
+    return [
+        *ignored.told(LAUNCH, known),
+        *(ignored.Ignored(f"{LAUNCH}({name}={shown(given[name])})", "there is no option of that name") for name in unknown),
+    ]
+
+
+def products(given: Mapping[str, Any], named_triton: bool) -> Products:
+    """What the environment, then a launch's options, say of products."""
+    allowed = given.get("allowed_dot_input_precisions")
+    tf32 = named_triton and (allowed is None or "tf32" in allowed)
+    asked = os.environ.get("TRITON_F32_DEFAULT")
+    if asked and asked not in PRECISIONS:
+        message = f"the environment variable TRITON_F32_DEFAULT is {asked!r}; expected one of {', '.join(PRECISIONS)}"
+        raise error(ValueError, message, hint="set it to that, or unset it")
+    default = asked or given.get("default_dot_input_precision") or ("tf32" if tf32 else "ieee")
+    if default not in PRECISIONS:
+        message = f"default_dot_input_precision is {default!r}; expected one of {', '.join(PRECISIONS)}"
+        raise error(ValueError, message)
+    return Products(default, None if allowed is None else tuple(allowed), given.get("max_num_imprecise_acc_default"))
