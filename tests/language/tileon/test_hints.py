@@ -47,7 +47,7 @@ def loops(text):
 
 def test_loops_and_kernels_carry_them():
     text = launch(num_warps=8, num_stages=2).asm["tile"]
-    assert loops(text) == ["tile.num_stages = 3 : i64"] and "attributes {tile.num_warps = 8 : i64}" in text
+    assert loops(text) == ["tile.num_stages = 3 : i64, tile.unroll = 2 : i64"] and "attributes {tile.num_warps = 8 : i64}" in text
     assert "attributes" not in launch().asm["tile"]
 
 

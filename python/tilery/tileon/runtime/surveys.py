@@ -25,7 +25,7 @@ class Survey:
     def ir(self) -> str | None:
         """The kernel's, without hints; empty: it refuses its constants, None: it is no program."""
         try:
-            text: str = self.compiled.module.text(hints=False)
+            text: str = self.compiled.module.text(hints=[])
         except StaticAssertion:
             return ""
         except Exception:  # its launch says what is wrong
