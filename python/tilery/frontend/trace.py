@@ -54,6 +54,7 @@ class Trace:
 
     def __init__(self, builder: Any) -> None:
         self.b = builder
+        self.keeps_frames = False  # do errors show where in the compiler they were raised?
         self.regions: list[Region] = []
         self.dry = 0  # > 0 while a trace is made only to be thrown away
         self.warned: set[str] = set()
@@ -69,6 +70,8 @@ class Trace:
         except Error as e:
             if not e.chain:
                 e.chain = position.of_exception(e)
+            if self.keeps_frames:
+                raise
             raise e.with_traceback(None) from None
         except RecursionError as e:
             raise error(

@@ -142,3 +142,152 @@ def test_a_listener_of_compilations():
     assert source.name == "kernel" and source.signature == {"x": "*fp32", "pair": ("i32", "fp32"), "N": "constexpr"}
     tileon.compile(source)[(1,)](x, (6, 0.5), 2)  # the same kind of call
     assert x.item() == 8
+
+
+def stored():
+    import torch
+
+    import tilery.tileon as tileon
+    import tilery.tileon.language as tl
+
+    @tileon.jit
+    def kernel(x):
+        tl.store(x, 7)
+
+    return kernel[(1,)](torch.zeros(1))
+
+
+@pytest.mark.parametrize("by", ["assignment", "environment"])
+def test_switches_that_are_set_in_vain(by, monkeypatch):
+    if by == "assignment":
+        knobs.nvidia.disable_ptxas_opt, knobs.nvidia.ptxas, knobs.amd.use_buffer_ops = True, "/there/ptxas", False
+        knobs.compilation.disable_line_info = False  # as it is
+    else:
+        for name, value in (("DISABLE_PTXAS_OPT", "1"), ("TRITON_PTXAS_PATH", "/there/ptxas"), ("AMDGCN_USE_BUFFER_OPS", "0")):
+            monkeypatch.setenv(name, value)
+    told = stored().explanation.ignored
+    assert sorted(one.option for one in told) == [
+        "knobs.amd.use_buffer_ops=False",
+        "knobs.nvidia.disable_ptxas_opt=True",
+        "knobs.nvidia.ptxas='/there/ptxas'",
+    ]
+    assert all(one.reason for one in told)
+    knobs.nvidia.reset(), knobs.amd.reset()
+
+
+def test_the_environment_alone_is_asked():
+    """In a process that never imports knobs."""
+    import subprocess
+    import sys
+
+    code = "from tilery.tileon.compiler import switches; print([one.option for one in switches.in_vain()])"
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PTXAS_OPTIONS": "-v"}, capture_output=True, text=True)
+    assert done.stdout == "[\"knobs.nvidia.ptxas_options='-v'\"]\n", done.stderr
+
+
+@pytest.mark.parametrize("group, name, value", [
+    ("compilation", "override", True),
+    ("compilation", "enable_asan", True),
+    ("compilation", "instrumentation_mode", "consan"),
+    ("runtime", "add_stages_inspection_hook", lambda *_: None),
+])  # fmt: skip
+def test_switches_that_are_refused(group, name, value, monkeypatch):
+    monkeypatch.setattr(getattr(knobs, group), name, value)
+    with pytest.raises(NotImplementedError, match=f"knobs.{group}.{name} is "):
+        stored()
+
+
+def test_an_architecture_of_ones_own():
+    import tilery.tileon as tileon
+    import tilery.tileon.language as tl
+    from tilery.tileon.backends.compiler import GPUTarget
+
+    @tileon.jit
+    def kernel(x):
+        tl.store(x, 7)
+
+    source = tileon.compiler.ASTSource(kernel, {"x": "*fp32"})
+    knobs.runtime.override_arch = "sm90"
+    tileon.compile(source, GPUTarget("cuda", 90, 32))
+    with pytest.raises(NotImplementedError, match="override_arch is 'sm90'.*there, sm_80(.|\n)*TILERY_GPU_TARGET"):
+        tileon.compile(source, GPUTarget("cuda", 80, 32))
+
+
+def test_ptx_is_printed(capsys):
+    import tilery.tileon as tileon
+    import tilery.tileon.language as tl
+    from tilery.tileon.backends.compiler import GPUTarget
+
+    @tileon.jit
+    def kernel(x):
+        tl.store(x, 7)
+
+    knobs.nvidia.dump_nvptx = True
+    tileon.compile(tileon.compiler.ASTSource(kernel, {"x": "*fp32"}), GPUTarget("cuda", 90, 32))
+    assert ".visible .entry kernel" in capsys.readouterr().out
+
+
+@pytest.mark.gpu
+def test_what_the_assembler_made_is_printed(capsys):
+    knobs.nvidia.dump_ptxas_log = True
+    compiled = stored()
+    assert ("kernel: " in capsys.readouterr().out) == compiled.heeds_hints
+
+
+def test_integer_arithmetic_is_checked_as_the_environment_says():
+    import torch
+
+    import tilery.tileon as tileon
+    import tilery.tileon.language as tl
+
+    @tileon.jit
+    def kernel(x, n):
+        tl.store(x, n + 2147483647)
+
+    x = torch.zeros(1, dtype=torch.int32)
+    knobs.runtime.sanitize_overflow = False
+    kernel[(1,)](x, 3, debug=True)
+    with pytest.raises(RuntimeError, match="overflow"):
+        kernel[(1,)](x, 3, debug=True, sanitize_overflow=True)
+
+
+def test_errors_keep_the_frames_of_the_compiler():
+    import traceback
+
+    import torch
+
+    import tilery.tileon as tileon
+    import tilery.tileon.language as tl
+
+    @tileon.jit
+    def kernel(x):
+        tl.store(x, tl.arange(0, "a"))
+
+    def frames():
+        with pytest.raises(tileon.CompilationError) as caught:
+            kernel[(1,)](torch.zeros(1))
+        return "".join(traceback.format_exception(caught.value))
+
+    short = frames()
+    knobs.compilation.front_end_debugging = True
+    assert "core/tile/creation.py" in frames() and "core/tile/creation.py" not in short
+
+
+def test_each_switch_is_read_or_in_the_table():
+    """Switches that no source of ours names are in the table; their variables are among those that are looked for."""
+    import re
+    from pathlib import Path
+
+    from tilery.tileon.compiler import switches
+    from tilery.tileon.ignored import ROWS
+
+    within = ("home_dir", "cudacrt_path", "cudart_path")  # other switches read them
+    folder = Path(knobs.__file__).parent.parent
+    text = "\n".join(file.read_text() for file in folder.rglob("*.py") if file.name not in ("knobs.py", "ignored.py"))
+    for group, value in vars(knobs).items():
+        if not isinstance(value, knobs.base_knobs):
+            continue
+        for name, descriptor in value.knob_descriptors.items():
+            told = name in ROWS.get(f"knobs.{group}", {}) or name in switches.REFUSED.get(group, {})
+            assert told or re.search(rf"{group}\.{name}\b|{descriptor.key}", text) or name in within, name
+            assert not told or switches._VARIABLES.match(descriptor.key), name

@@ -91,6 +91,7 @@ class Tracer(Language):
         narrow: bool = False,
     ) -> None:
         super().__init__(Blocks(native))
+        self.keeps_frames = switch("TRITON_FRONT_END_DEBUGGING")
         self.narrow = narrow  # are programs refused that Triton refuses and Tileon takes?
         native.check_overflow(overflow)
         self.overflow = overflow  # does integer arithmetic assert that it does not overflow?

@@ -6,8 +6,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
-import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tilery import _native
 
 from ...core import compile as core
+from ...core.cache import target_of
 from ...core.ignored import Ignored
 from ...core.kept import Kept
 from ...core.switches import switch
@@ -23,7 +22,7 @@ from ...frontend.fingerprint import watched
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import GPUTarget, Options
-from . import options, source
+from . import options, source, switches
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
 from .key import triton_key
@@ -38,8 +37,6 @@ __all__ = ["ASTSource", "CompiledKernel", "GPUTarget", "IRSource", "compile", "m
 _HINTS = ("num_warps", "maxnreg")
 
 
-# Switches of knobs that matter when something is compiled, beside the functions that a program sets there.
-_SWITCHES = ("TRITON_ALWAYS_COMPILE", "TRITON_KERNEL_DUMP")
 _warming: contextvars.ContextVar[bool] = contextvars.ContextVar("warming", default=False)
 
 
@@ -92,6 +89,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         own = {*kernel.arg_names, *(p.name for p in kernel.params)}
         self.given = {name: value for name, value in values.items() if value is not None and name not in own}
         options.refuse(self.given, signature.device >= 0)
+        switches.refuse(target_of(signature.device) if signature.device >= 0 else None)
+        self.switches = switches.in_vain()
         self.debug = _wanted(self.given, kernel)
         self.overflow = self.debug and _sanitizes(self.given)
         self.hints = {option: self.given.get(option) for option in _HINTS if option not in kernel.arg_names}
@@ -127,7 +126,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         return function.repr(SimpleNamespace(fn=function, signature=signature, constants=named, attrs={}))
 
     def ignored_by_call(self) -> Sequence[Ignored]:
-        return options.in_vain(self.given, self.ignores)
+        return [*options.in_vain(self.given, self.ignores), *self.switches]
 
     @property
     def possible_hints(self) -> Sequence[str]:
@@ -155,7 +154,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
             return Kept.of(lambda: trace(self.function, self.name, parameters, self.products, *how))
         except Error as wrong:
             made = compilation_error(wrong)
-            raise made from made.__cause__
+            raise made from (wrong if switch("TRITON_FRONT_END_DEBUGGING") else made.__cause__)
 
     def load(self, image: bytes) -> _native.KernelPlan:
         return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.other_image)
@@ -186,6 +185,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
     def settle(self, src: ASTSource, target: GPUTarget, parsed: Options) -> None:
         """Compiles, and keeps what launches need when the function is gone."""
         options.refuse(self.given, target.backend != "cpu")
+        switches.refuse(target.native if target.backend != "cpu" else None)
         self.asked, self.target = src, target
         self.code = self.image()
         self.traced().settle()
@@ -209,7 +209,7 @@ def plan(kernel: Any, signature: Any, values: dict[str, Any]) -> Any:
     compiled = CompiledKernel(kernel, signature, values)
     function = getattr(kernel, "kernel", None) or kernel
     function._kernels[f"{signature} {sorted(compiled.given.items(), key=str)}"] = compiled
-    if "tilery.tileon.knobs" not in sys.modules and not any(name in os.environ for name in _SWITCHES):
+    if not switches.may_ask():
         return compiled.plan(compiled.debug)
     from .hooks import observed_plan
 
@@ -228,10 +228,11 @@ def compile(
     given = {**src.parse_options(), **(options or {})}
     compiled = CompiledKernel(kernel, call, given)
     compiled.settle(src, target, make_backend(target).parse_options(given))
-    if "tilery.tileon.knobs" in sys.modules:
-        from .hooks import listened
+    if switches.may_ask():
+        from .hooks import dump, listened
 
         listened(compiled)
+        dump(compiled)
     return compiled
 
 

@@ -28,8 +28,7 @@ def observed_plan(compiled: Any, is_warmup: bool) -> Any:
     fresh = knobs.compilation.always_compile and not compiled.debug
     plan = compiled.load(compiled.fresh_image()) if fresh else compiled.plan(compiled.debug)
     listened(compiled, start)
-    if knobs.compilation.dump_ir:
-        _dump(compiled)
+    dump(compiled)
     if leave:
         native = getattr(plan, "kernel", None)
         leave(native, native, *about)
@@ -50,13 +49,20 @@ def listened(compiled: Any, start: float | None = None) -> None:
         listener(src=compiled.src, metadata=compiled.metadata._asdict(), metadata_group={}, times=times, cache_hit=hit)
 
 
-def _dump(compiled: Any) -> None:
-    """Writes the text of each stage under knobs.cache.dump_dir."""
-    from ..runtime.cache import get_dump_manager
+def dump(compiled: Any) -> None:
+    """Shows of a kernel what switches ask for: the text of each stage goes into files under knobs.cache.dump_dir, PTX and what a
+    GPU's assembler made of it to standard output."""
+    if knobs.compilation.dump_ir:
+        from ..runtime.cache import get_dump_manager
 
-    manager = get_dump_manager(compiled.hash)
-    for stage, text in compiled.asm.items():
-        manager.put(text, f"{compiled.name}.{stage}", binary=isinstance(text, bytes))
+        manager = get_dump_manager(compiled.hash)
+        for stage, text in compiled.asm.items():
+            manager.put(text, f"{compiled.name}.{stage}", binary=isinstance(text, bytes))
+    if compiled.heeds_hints and knobs.nvidia.dump_nvptx:
+        print("// -----// NVPTX Dump //----- //", compiled.asm["ptx"], sep="\n")
+    if compiled.heeds_hints and knobs.nvidia.dump_ptxas_log and compiled.native:
+        shared = compiled.native.shared_bytes
+        print(f"{compiled.name}: {compiled.n_regs} registers, {compiled.n_spills} words spilled, {shared} bytes of shared memory")
 
 
 class _Skipped:

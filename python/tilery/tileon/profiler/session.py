@@ -155,8 +155,9 @@ def start(
         raise error(NotImplementedError, f"context {context!r} is not known", hint='scopes are entered by the program: "shadow"')
     if data not in ("tree", "trace"):
         raise error(ValueError, f"data is {data!r}", hint='"tree" or "trace"')
-    if backend == "instrumentation":
-        raise error(NotImplementedError, "times inside kernels are not measured", hint="leave `backend` out: launches are timed")
+    if backend not in (None, "", "cupti") or mode not in (None, ""):
+        message = f"backend={backend!r}, mode={mode!r}: times inside kernels are not measured"
+        raise error(NotImplementedError, message, hint="leave `backend` and `mode` out: launches are timed")
     number = next(_numbers)
     sessions[number] = Session(name or DEFAULT_PROFILE_NAME, data, hook is not None)
     _observe()
