@@ -8,6 +8,7 @@ from typing import Any
 from tilery import _native
 
 from ..core import compile
+from ..core.ignored import Ignored, told
 from ..core.kept import Kept
 from .arguments import Argument, describe, host_name, host_parameters
 
@@ -24,11 +25,24 @@ class CompiledKernel(compile.CompiledKernel):
         disjoint: bool,
         masked: bool = False,
         debug: bool = False,
+        given: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.application, self.arguments, self.hints, self.masked = application, arguments, hints, masked
+        self.given = given or {}  # {function: options} that decide about no code
         self.debug = debug  # what is traced checks more, and is never compiled
         specialisation = ["ninetoothed", describe(arguments), hints, masked]
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
+
+    def ignored_by_call(self) -> Sequence[Ignored]:
+        heeded = {"num_warps"} if self.heeds_hints and "num_warps" not in self.ignored_hints else set()
+        found: list[Ignored] = []
+        for function, options in self.given.items():
+            found += told(function, {name: value for name, value in options.items() if name not in heeded})
+        return found
+
+    @property
+    def heeds_hints(self) -> bool:
+        return super().heeds_hints and not self.debug
 
     def trace(self) -> Kept:
         from .trace import compile_application  # an application that the disk cache has is not traced

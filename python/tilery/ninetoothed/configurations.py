@@ -121,7 +121,8 @@ def _fastest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
     best = []
     for _, group in itertools.groupby(sorted(candidates, key=key), key):
-        same = list(group)
+        # Options that decide about no code leave the same images.
+        same = list({tuple(v.image for v in candidate.variants): candidate for candidate in reversed(list(group))}.values())
         best.append(same[0] if len(same) == 1 else min(same, key=_time))
 
     return best

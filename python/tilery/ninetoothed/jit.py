@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from tilery._native.arrange import Symbol, Tensor
 
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
+from ..core.explanation import Explanation
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
@@ -23,8 +23,7 @@ from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
 from .flattened import Flattened, seen_as
 
-# Options that schedule a GPU or a tuning run: accepted and without effect here.
-_OPTIONS = ("num_warps", "num_stages", "max_num_configs")
+_OPTIONS = ("num_warps", "num_stages", "max_num_configs")  # that calls may give, too
 CALLERS = ("cpu", "cuda")  # that compile ahead of time; "torch" compiles when it calls
 _MISSING = object()
 
@@ -65,7 +64,7 @@ def jit(
         tensors.append(parameter.annotation)
 
     options = {"num_warps": num_warps, "num_stages": num_stages, "max_num_configs": max_num_configs}
-    return Kernel(func, tensors, caller, None, kernel_name, options)
+    return Kernel(func, tensors, caller, None, kernel_name, options, _prettify=_prettify)
 
 
 class Kernel:
@@ -82,21 +81,26 @@ class Kernel:
         arrangement: Callable[..., Any] | None = None,
         kernel_name: str | None = None,
         options: Mapping[str, Any] | None = None,
+        **ignored: Any,
     ) -> None:
+        """options: those of `jit`; ignored: others that it, or `make`, was given."""
         options = {n: tuple(v) if isinstance(v, Iterable) else v for n, v in (options or {}).items()}
         if caller != "torch":
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
         self.application, self.tensors, self.arrangement = application, tensors, arrangement
         self._options, self._kernel_name = options, kernel_name
+        self._ignored = {"ninetoothed.jit" if arrangement is None else "ninetoothed.make": {**options, **ignored}}
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
         self.hints = {name: options[name] for name in ("num_warps",) if isinstance(options.get(name), int)}
         self.names = parameters_of(application, len(tensors))
         remember(application)  # type: ignore[arg-type]  # it is a function
         self.compiled: dict[str, CompiledKernel] = {}  # by specialisation
+        self._last: CompiledKernel | None = None
+        self._coded: dict[tuple[Any, ...], CompiledKernel] = {}  # by what a tuning run chooses
         symbols = {s.label: s for t in tensors for s in t.names() if s.constexpr and not _is_size(s)}
         self.symbols = dict(sorted(symbols.items()))
-        alternatives = {n: v for n, v in self._options.items() if isinstance(v, tuple)}
-        self._alternatives = [dict(zip(alternatives, values)) for values in itertools.product(*alternatives.values())]
+        warps = options.get("num_warps")
+        self._alternatives = [{"num_warps": n} for n in warps] if isinstance(warps, tuple) else [{}]
         self._metas = [s for s in self.symbols.values() if s.meta]
         self._free = {s.label for s in self._metas}
         self._keywords = {*self.symbols, "debug"}
@@ -113,7 +117,7 @@ class Kernel:
                 parameters += [(n + part, "plain" if part == jagged.PARTS[-1] else "runtime") for part in jagged.PARTS]
         self._never_written = {p + k for i in self._jagged for p in self._positions[i : i + 1] for k in (1, 2)}
         parameters += [(label, "option", _MISSING) for label in self.symbols]
-        own = (("_sizes", ()), ("_merged", ()), ("_masked", False), ("_hints", ()))
+        own = (("_sizes", ()), ("_merged", ()), ("_masked", False), ("_hints", ()), ("_given", ()))
         parameters += [(name, "option", value) for name, value in own]
         parameters += [("debug", "option", False)]
         self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
@@ -129,10 +133,18 @@ class Kernel:
     @property
     def asm(self) -> dict[str, str]:
         """The stages of the last compilation as text: {"tile", "passes", "llvm", "asm"}."""
-        if not self.compiled:
+        if self._last is None:
             raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
 
-        return list(self.compiled.values())[-1].asm
+        return self._last.asm
+
+    @property
+    def explanation(self) -> Explanation:
+        """How the kernel of the last compilation came to its code, and which options had no effect on it."""
+        if self._last is None:
+            raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
+
+        return self._last.explanation
 
     @functools.cached_property
     def _source(self) -> str:
@@ -204,8 +216,7 @@ class Kernel:
     def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that names arguments, gives symbols by position (in the order of their names; sizes that are
         chosen by us have none) or options of other back ends."""
-        for name in _OPTIONS:
-            kwargs.pop(name, None)
+        given = tuple((name, kwargs.pop(name)) for name in _OPTIONS if name in kwargs)
         missing = [n for n in self.names if n not in kwargs][len(args) :]
         if missing:
             return self._launcher(*args, **kwargs)  # says what is missing
@@ -220,8 +231,18 @@ class Kernel:
         kwargs.update(zip(labels, args[len(self.names) :]))
         if not kwargs.keys() <= self._keywords:
             return self._launcher(*values, **kwargs)  # says what it does not know
+        if given:
+            return self._call_with(given, values, kwargs)
 
         return self(*values, **kwargs)
+
+    def _call_with(self, given: tuple[tuple[str, Any], ...], values: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """A call with options of its own."""
+        if self._jagged:
+            values = [self._rows(i, a) if i in self._jagged else a for i, a in enumerate(values)]
+        chosen = self._choose(values, kwargs)
+        hints = {**dict(chosen.get("_hints", ())), **{n: v for n, v in given if n == "num_warps" and isinstance(v, int)}}
+        return self._launch(tuple(values), {**kwargs, **chosen, "_hints": tuple(hints.items()), "_given": given})
 
     # -- what depends on sizes ---------------------------------------------------------------------------------------
     def _pinned_sizes(self) -> list[tuple[int, int, str]]:
@@ -266,6 +287,7 @@ class Kernel:
             candidates = [{**c, "_hints": hints} for c in candidates for hints in options][:most]
         if len(candidates) == 1:
             return candidates[0]
+        self._coded.clear()
         own = tuning.copies(arguments)
         source = fingerprint(self.application, [t.describe() for t in self.tensors])
         kinds = [(getattr(a, "shape", a), getattr(a, "dtype", None), _strides(a)) for a in arguments]
@@ -273,7 +295,11 @@ class Kernel:
 
         return dict(
             tuning.fastest(
-                self.application.__name__, key, candidates, lambda c: self._launch(tuple(own), {**kwargs, **c})
+                self.application.__name__,
+                key,
+                candidates,
+                lambda c: self._launch(tuple(own), {**kwargs, **c}),
+                lambda timed, c: self._have_one_code({**kwargs, **timed}, {**kwargs, **c}),
             )
         )
 
@@ -328,10 +354,28 @@ class Kernel:
             arguments[i].flattened = Flattened(arguments[i].tensor, groups, tile)
         hints = {**self.hints, **dict(values["_hints"])}
         disjoint = self._are_disjoint(signature)
-        compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, values["_masked"], values["debug"])
-        self.compiled[repr(signature)] = compiled
+        told = self._told(dict(values["_given"]))
+        options = values["_masked"], values["debug"], told
+        self._last = compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, *options)
+        self.compiled[repr(signature)] = self._coded[self._choice(values)] = compiled
 
         return compiled.plan(values["debug"])
+
+    def _told(self, given: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        """{function: options} that have no effect, but where a target heeds a hint."""
+        ((function, made),) = self._ignored.items()
+        timed = ("max_num_configs",) if tuning.wanted() else ()
+        return {function: {n: v for n, v in made.items() if n not in timed and n not in given}, "ninetoothed.kernel": given}
+
+    def _choice(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What is compiled for, as far as a tuning run chooses it."""
+        return tuple(values.get(name, ()) for name in ("_sizes", "_merged", "_hints", *self.symbols))
+
+    def _have_one_code(self, timed: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Does a configuration differ from one that has been run in nothing but a hint that its code does not depend on?"""
+        compiled = self._coded.get(self._choice(timed))
+        alike = self._choice({**timed, "_hints": ()}) == self._choice({**other, "_hints": ()})
+        return alike and compiled is not None and compiled.ignores("num_warps")
 
     def _are_disjoint(self, signature: Any) -> bool:
         """Does no argument overlap another, apart from what no kernel writes?"""

@@ -50,4 +50,4 @@ def make(
         )
         return aot(kernel, caller, kernel_name, output_dir)
     options = {"num_warps": num_warps, "num_stages": num_stages, "max_num_configs": max_num_configs}
-    return Kernel(application, list(arranged), caller, arrangement, kernel_name, options)
+    return Kernel(application, list(arranged), caller, arrangement, kernel_name, options, output_dir=output_dir)

@@ -22,12 +22,17 @@ def wanted() -> bool:
 
 
 def fastest(
-    name: str, key: str | None, candidates: Sequence[Mapping[str, Any]], run: Callable[[Mapping[str, Any]], Any]
+    name: str,
+    key: str | None,
+    candidates: Sequence[Mapping[str, Any]],
+    run: Callable[[Mapping[str, Any]], Any],
+    same: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] = lambda timed, other: False,
 ) -> Mapping[str, Any]:
     """The candidate whose `run` takes least time; one that raises RuntimeError is not chosen.
 
     :param name: of the kernel, for the progress bar, which is drawn where standard error is a terminal.
     :param key: what the result depends on beside the candidates, to remember it on disk; None: it is not remembered.
+    :param same: does a candidate that has been timed run the same code as another one? That one is left out.
     :raises RuntimeError: if every candidate does.
     """
     import json
@@ -39,6 +44,8 @@ def fastest(
     times, failure = [], None
     for number, candidate in enumerate(candidates):
         show_progress(name, number, len(candidates))
+        if any(same(candidates[timed], candidate) for _, timed in times):
+            continue
         try:
             times.append((measure(lambda c=candidate: run(c), warmup=5, rep=25, mode="median"), number))
         except RuntimeError as e:

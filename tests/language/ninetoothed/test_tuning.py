@@ -115,3 +115,28 @@ def test_progress(capsys, monkeypatch):
     timing.show_progress("k", 4, 4)
     text = capsys.readouterr().err
     assert "tuning k [######..................] 1/4" in text and text.endswith("] 4/4\n")
+
+
+ALTERNATIVES = {"num_stages": (1, 2, 3)}, {"num_warps": (4, 8)}, {"num_warps": (4, 8), "num_stages": [1, 2]}
+
+
+@pytest.mark.parametrize("options", ALTERNATIVES)
+def test_what_comes_to_the_same_code_is_timed_once(timed, device, options):
+    x, y = torch.randn(5000, device=device), torch.empty(5000, device=device)
+    salt = FRESH + 31 + ALTERNATIVES.index(options)
+    made = kernel(salt, **options)
+    made.tune(x, y)
+    ran = [(choice[:2], choice[3:], compiled) for choice, compiled in made._coded.items()]  # without the hints
+    assert len(timed[1]) == len(ran) >= 4
+    for sizes, rest, compiled in ran:
+        alike = [kind for kind in ran if kind[:2] == (sizes, rest)]
+        assert len(alike) == 1 or not compiled.ignores("num_warps")
+    made(x, y)
+    assert torch.equal(y, x + salt)
+
+
+def test_one_that_runs_the_code_of_another_is_left_out():
+    ran = []
+    candidates = [{"n": 1, "w": 4}, {"n": 1, "w": 8}, {"n": 2, "w": 4}]
+    tuning.fastest("k", None, candidates, ran.append, lambda timed, other: timed["n"] == other["n"])
+    assert {c["w"] for c in ran if c["n"] == 1} == {4} and {c["n"] for c in ran} == {1, 2}
