@@ -34,15 +34,15 @@ class CompiledKernel(compile.CompiledKernel):
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
 
     def ignored_by_call(self) -> Sequence[Ignored]:
-        heeded = {"num_warps"} if self.heeds_hints and "num_warps" not in self.ignored_hints else set()
+        heeded = set() if self.ignores("num_warps") else {"num_warps"}
         found: list[Ignored] = []
         for function, options in self.given.items():
             found += told(function, {name: value for name, value in options.items() if name not in heeded})
         return found
 
     @property
-    def heeds_hints(self) -> bool:
-        return super().heeds_hints and not self.debug
+    def possible_hints(self) -> Sequence[str]:
+        return () if self.debug else super().possible_hints
 
     def trace(self) -> Kept:
         from .trace import compile_application  # an application that the disk cache has is not traced

@@ -228,10 +228,10 @@ def test_ptx_is_printed(capsys):
 
 
 @pytest.mark.gpu
-def test_what_the_assembler_made_is_printed(capsys):
+def test_what_the_assembler_made_is_printed(capsys, device):
     knobs.nvidia.dump_ptxas_log = True
-    compiled = stored()
-    assert ("kernel: " in capsys.readouterr().out) == compiled.heeds_hints
+    stored()
+    assert ("kernel: " in capsys.readouterr().out) == (device != "cpu")
 
 
 def test_integer_arithmetic_is_checked_as_the_environment_says():

@@ -58,9 +58,11 @@ def dump(compiled: Any) -> None:
         manager = get_dump_manager(compiled.hash)
         for stage, text in compiled.asm.items():
             manager.put(text, f"{compiled.name}.{stage}", binary=isinstance(text, bytes))
-    if compiled.heeds_hints and knobs.nvidia.dump_nvptx:
+    if compiled.debug or compiled._place().backend == "cpu":
+        return
+    if knobs.nvidia.dump_nvptx:
         print("// -----// NVPTX Dump //----- //", compiled.asm["ptx"], sep="\n")
-    if compiled.heeds_hints and knobs.nvidia.dump_ptxas_log and compiled.native:
+    if knobs.nvidia.dump_ptxas_log and compiled.native:
         shared = compiled.native.shared_bytes
         print(f"{compiled.name}: {compiled.n_regs} registers, {compiled.n_spills} words spilled, {shared} bytes of shared memory")
 
