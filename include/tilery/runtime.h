@@ -118,8 +118,8 @@ struct GpuInfo {
   /// As many blocks (or clusters) as run at once share the programs of the grid; otherwise one a program.
   bool persistent = false;
   uint32_t cluster = 1; ///< blocks that run a program together, neighbours along x; at most 8
-  /// The blocks may start while the launch before this one still runs: the kernel itself waits for its end (griddepcontrol.wait) before it
-  /// touches global memory.
+  /// The blocks may start while the launch before this one still runs: each waits for its end (griddepcontrol.wait) before it touches global
+  /// memory.
   bool programmatic = false;
   uint64_t workspaceBytes = 0; ///< of global memory, for each block that runs at once
   uint32_t spillBytes = 0;     ///< that a thread's code stores and loads for want of registers; known once assembled

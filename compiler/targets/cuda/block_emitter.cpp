@@ -2,6 +2,7 @@
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/schedule.h"
 #include "compiler/targets/cuda/box_maps.h"
+#include "compiler/targets/cuda/launch_order.h"
 
 using namespace mlir;
 
@@ -139,6 +140,7 @@ void BlockEmitter::makeFunction() {
     needs.registers = registersOf(kernel);
   needs.cluster = cluster = block::clusterSize(&kernel.getBody().front().front());
   entry = machine.begin(e, kernel, needs);
+  programmatic = !byWarps && orderLaunches(e, kernel, machine);
   for (BlockArgument argument : kernel.getBody().getArguments())
     remember(argument, {e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType())});
   base = entry.sharedAddress;
@@ -269,6 +271,7 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   once |= llvm::any_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
   info.persistent = order && !once;
   info.cluster = cluster;
+  info.programmatic = programmatic;
   for (Operation &op : kernel.getBody().front())
     if (auto map = dyn_cast<block::MapOp>(op))
       describeMap(map, info);

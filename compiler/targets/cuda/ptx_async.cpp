@@ -239,11 +239,10 @@ llvm::Value *PtxMachine::peerAddress(lower::Emitter &e, Value *address, Value *r
   return assembly(e.b, "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", {address, rank}, e.b.getInt32Ty());
 }
 void PtxMachine::waitForLaunch(lower::Emitter &e) {
-  e.b.CreateIntrinsic(e.b.getVoidTy(), llvm::Intrinsic::nvvm_griddepcontrol_wait, {});
+  assembly(e.b, "griddepcontrol.wait;", "", {});
+  readsConstants = false;
 }
-void PtxMachine::letLaunchFollow(lower::Emitter &e) {
-  e.b.CreateIntrinsic(e.b.getVoidTy(), llvm::Intrinsic::nvvm_griddepcontrol_launch_dependents, {});
-}
+void PtxMachine::letLaunchFollow(lower::Emitter &e) { assembly(e.b, "griddepcontrol.launch_dependents;", "", {}); }
 void PtxMachine::setRegisters(lower::Emitter &e, unsigned count, bool more) {
   e.b.CreateIntrinsic(e.b.getVoidTy(),
                       more ? llvm::Intrinsic::nvvm_setmaxnreg_inc_sync_aligned_u32

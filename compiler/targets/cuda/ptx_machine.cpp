@@ -41,6 +41,7 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
   function->addFnAttr(llvm::Attribute::Convergent);
   function->setDoesNotThrow();
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", function));
+  readsConstants = true;
   unsigned next = 0;
   for (; next < needs.maps; ++next) {
     passMap(*function, next);
@@ -149,7 +150,7 @@ llvm::Value *PtxMachine::load(lower::Emitter &e, const lower::Address &where, ll
                               llvm::Value *other) {
   auto &b = e.b;
   llvm::Value *pointer = globalPointer(b, where.pointer);
-  bool constant = where.constant && !where.isVolatile && where.cache != ".cv";
+  bool constant = where.constant && readsConstants && !where.isVolatile && where.cache != ".cv";
   if (!exists && cacheHint(where).empty()) {
     auto *read = b.CreateAlignedLoad(type, pointer, llvm::Align(where.alignment), where.isVolatile);
     if (constant)

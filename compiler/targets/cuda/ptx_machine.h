@@ -77,6 +77,7 @@ private:
   bool isHopper() const { return sm >= 90; }
 
   unsigned sm;
+  bool readsConstants = true; ///< memory that the kernel does not write; the launch before may, while this one waits for it
 };
 
 } // namespace tilery::cuda

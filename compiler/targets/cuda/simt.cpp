@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/simt.h"
 #include "compiler/targets/cuda/mma.h"
 #include "compiler/targets/cuda/branch.h"
+#include "compiler/targets/cuda/launch_order.h"
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/branch.h"
 #include "compiler/lower/kernel_info.h"
@@ -82,6 +83,7 @@ FailureOr<GpuInfo> SimtEmitter::emitBlock() {
   needs.cluster = info.cluster;
   BlockEntry entry = machine.begin(e, kernel, needs);
   function = entry.function;
+  info.programmatic = target.sm >= 90 && orderLaunches(e, kernel, machine);
   makeScopes();
   for (BlockArgument argument : kernel.getBody().getArguments())
     evaluator.scalars[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());

@@ -22,6 +22,7 @@ _EXACT = "functions are as exact with it as without"
 ROWS = {
     "kernel[grid]": {
         "maxnreg": Option("a CPU's code takes the registers that there are"),
+        "launch_pdl": Option("a CPU's launches run one after the other"),
         "num_warps": Option("how many threads run a program follows from its tiles and the device", (None, 4)),
         "num_stages": Option(_LOOPS, (None, 3)),
         "num_ctas": Option(_NOT_A_CPU, (None, 1)),

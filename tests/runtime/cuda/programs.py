@@ -26,7 +26,11 @@ from tilery.tileon.compiler import ASTSource  # noqa: E402
 
 
 class Launch(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_int) for name in ("device", "blocks", "threads", "shared")] + [("stream", ctypes.c_void_p)]
+    _fields_ = [
+        *[(name, ctypes.c_int) for name in ("device", "blocks", "threads", "shared")],
+        ("stream", ctypes.c_void_p),
+        *[(name, ctypes.c_int) for name in ("cluster", "programmatic")],
+    ]
 
 
 fake.fake_launch.restype = ctypes.POINTER(Launch)
@@ -39,9 +43,9 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
 
 
-def add(device=0, programs=4):
+def add(device=0, programs=4, **options):
     x, y, out = (Vector(1 << 20 << i, 1024 * programs, device) for i in range(3))
-    return add_kernel[(programs,)](x, y, out, 1024 * programs, BLOCK=1024)
+    return add_kernel[(programs,)](x, y, out, 1024 * programs, BLOCK=1024, **options)
 
 
 def calls(name):
@@ -71,6 +75,16 @@ def launches():
     assert (launch.device, launch.blocks, launch.stream) == (0, 4, None) and launch.threads % 32 == 0
     add()
     assert calls("cuLaunchKernel") == 2 and calls("cuModuleLoadDataEx") == 1
+
+
+def dependent_launches():
+    """Those that may begin beside the launch before say so to the driver."""
+    for asked in (True, False, True, None):
+        add(launch_pdl=asked)
+        assert fake.fake_launch().contents.programmatic == bool(asked)
+    assert (calls("cuLaunchKernelEx"), calls("cuLaunchKernel")) == (2, 2)
+    add(launch_pdl=True, device=1)
+    assert fake.fake_launch().contents.programmatic == 1
 
 
 def devices():

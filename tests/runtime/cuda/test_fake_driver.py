@@ -31,6 +31,7 @@ def libraries(tmp_path_factory):
 PROGRAMS = [
     "properties",
     "launches",
+    "dependent_launches",
     "devices",
     "nothing_waits",
     "unloading",

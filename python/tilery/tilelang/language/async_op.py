@@ -68,10 +68,11 @@ def ptx_wait_group(num: int = 0) -> None:
 
 
 def pdl_trigger() -> None:
-    """Lets the next launch begin; it does when this one has ended."""
-    kernel("T.pdl_trigger")
+    """Lets the next launch begin beside this one, when all blocks have begun, if its kernel has a T.pdl_sync (on GPUs from Hopper
+    on)."""
+    kernel("T.pdl_trigger").native.kernel_hints({"launch_dependents": True})
 
 
 def pdl_sync() -> None:
-    """Waits for the launch before, which has ended."""
-    kernel("T.pdl_sync")
+    """Waits for the launch before, beside which this one may begin. Its blocks wait where they begin."""
+    kernel("T.pdl_sync").native.kernel_hints({"launch_pdl": True})
