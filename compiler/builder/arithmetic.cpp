@@ -53,7 +53,7 @@ static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir
     return impl.create<arith::MulFOp>(x, y);
   case BinaryOp::TrueDiv: {
     auto quotient = impl.create<arith::DivFOp>(x, y);
-    if (self.policy() == Policy::Triton && type == DType::F32)
+    if ((self.policy() == Policy::Triton || impl.fastMath) && type == DType::F32)
       quotient.setFastmath(arith::FastMathFlags::arcp);
     return quotient;
   }
@@ -62,7 +62,7 @@ static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir
   case BinaryOp::TruncMod:
     return impl.create<arith::RemFOp>(x, y);
   case BinaryOp::Pow:
-    return impl.create<mlir::math::PowFOp>(x, y);
+    return impl.approximated(impl.create<mlir::math::PowFOp>(x, y));
   case BinaryOp::Min:
     return impl.create<arith::MinNumFOp>(x, y);
   case BinaryOp::Max:

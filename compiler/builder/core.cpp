@@ -31,6 +31,7 @@ Builder::Builder(Policy policy) : impl(std::make_unique<Impl>(*this, policy)) {}
 Builder::~Builder() = default;
 Policy Builder::policy() const { return impl->policy; }
 void Builder::checkOverflow(bool on) { impl->checksOverflow = on; }
+bool Builder::fastMath(bool on) { return std::exchange(impl->fastMath, on); }
 void Builder::setLocationProvider(std::function<std::vector<SourceLocation>()> provider) { impl->provider = std::move(provider); }
 
 void Builder::fail(Diagnostic::Kind kind, std::string message, std::string hint) {

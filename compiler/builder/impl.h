@@ -11,6 +11,7 @@ struct Builder::Impl {
   Builder &self;
   Policy policy;
   bool checksOverflow = false;
+  bool fastMath = false;
   std::unique_ptr<Module::Impl> module;
   mlir::OpBuilder b;
   std::function<std::vector<SourceLocation>()> provider;
@@ -36,6 +37,9 @@ struct Builder::Impl {
   Value wrapPointer(mlir::Value value, DType pointee, bool isConst) const;
   Value like(mlir::Value value, const Type &type) const { return {value.getAsOpaquePointer(), type}; }
   template <typename Op, typename... Args> Op create(Args &&...args) { return Op::create(b, loc(), std::forward<Args>(args)...); }
+
+  /// The value of a function, which may be an approximation where the program wants fast math.
+  mlir::Value approximated(mlir::Value value);
 
   Value constant(const Literal &value, const Type &type);
   /// An integer operand as i64 (literals too), scalars only.

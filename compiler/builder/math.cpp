@@ -80,6 +80,16 @@ Binary binaryFunction(MathOp op) {
 
 } // namespace
 
+mlir::Value Builder::Impl::approximated(mlir::Value value) {
+  mlir::Operation *op = value.getDefiningOp();
+  if (fastMath && mlir::isa_and_present<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::Log10Op, math::SinOp,
+                                        math::CosOp, math::TanOp, math::RsqrtOp, math::PowFOp>(op)) {
+    auto flags = mlir::arith::FastMathFlagsAttr::get(op->getContext(), mlir::arith::FastMathFlags::afn);
+    op->setAttr(mlir::cast<mlir::arith::ArithFastMathInterface>(op).getFastMathAttrName(), flags);
+  }
+  return value;
+}
+
 Value Builder::math(MathOp op, const std::vector<Operand> &args) {
   for (const Operand &arg : args)
     if (auto *value = std::get_if<Value>(&arg))
@@ -105,13 +115,13 @@ Value Builder::math(MathOp op, const std::vector<Operand> &args) {
   mlir::Value x = impl->raw(values[0]);
   mlir::Value y = values.size() > 1 ? impl->raw(values[1]) : nullptr;
   if (Unary function = unaryFunction(op))
-    return impl->like(function(*impl, x), shape);
+    return impl->like(impl->approximated(function(*impl, x)), shape);
   if (Unary function = predicate(op))
     return impl->wrap(function(*impl, x), DType::Bool);
   if (Binary function = binaryFunction(op))
     return impl->like(function(*impl, x, y), shape);
   if (op == MathOp::Exp10)
-    return impl->like(impl->create<math::PowFOp>(impl->raw(impl->constant(Literal(10.0), shape)), x), shape);
+    return impl->like(impl->approximated(impl->create<math::PowFOp>(impl->raw(impl->constant(Literal(10.0), shape)), x)), shape);
   assert(op == MathOp::Fma && "every function is in one of the families");
   return impl->like(impl->create<math::FmaOp>(x, y, impl->raw(values.at(2))), shape);
 }

@@ -61,7 +61,7 @@ Value loadRegion(Builder &b, const Region &region, const Shape &extents, const c
                  const std::optional<Operand> &outside) {
   checkRange(b, region, extents, what);
   if (region.isGlobal())
-    return b.load(placeOf(b, region, extents), outside);
+    return b.load(placeOf(b, region, extents), outside, {false, "", region.eviction});
   const Buffer &buffer = std::get<Buffer>(region.memory);
   Shape shape = longExtents(extents);
   if (!isWholeBuffer(region, extents))
@@ -74,7 +74,7 @@ void storeRegion(Builder &b, const Region &region, const Shape &extents, const V
   checkRange(b, region, extents, what);
   Value converted = b.castFinite(value, region.dtype());
   if (region.isGlobal())
-    return b.store(placeOf(b, region, extents), converted);
+    return b.store(placeOf(b, region, extents), converted, {false, "", region.eviction});
   const Buffer &buffer = std::get<Buffer>(region.memory);
   if (!isWholeBuffer(region, extents))
     return b.bufferStore(b.subview(buffer, region.starts, longExtents(extents), longDims(extents)), converted);

@@ -76,6 +76,15 @@ const char *libmName(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
+/// What the target has instead of a function that may be approximated.
+Lanes approximation(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
+  auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
+  if (!flags || !bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(), arith::FastMathFlags::afn))
+    return nullptr;
+  const char *name = isa<math::RsqrtOp>(op) ? "rsqrt" : libmName(op);
+  return name ? e.options.target.function(e, (llvm::Twine(name) + " nearly").str(), v) : nullptr;
+}
+
 /// All that becomes of the result is that it is added to 1, or subtracted from it: what it lacks where it is small is lost then.
 bool isAddedToOne(Operation *op) {
   auto isOne = [](Value value) {
@@ -140,10 +149,9 @@ Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
   auto isClass = [&](unsigned mask) -> Lanes {
     return e.intrinsic(llvm::Intrinsic::is_fpclass, {v[0], b.getInt32(mask)}, {type});
   };
+  if (Lanes nearly = approximation(e, op, v))
+    return nearly;
   if (const char *name = libmName(op)) {
-    if (auto exp2 = dyn_cast<math::Exp2Op>(op); exp2 && bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn))
-      if (Lanes nearly = e.options.target.function(e, "exp2 nearly", v))
-        return nearly;
     if (const char *kind = isa<math::ExpOp>(op) ? kindOfExp(op) : nullptr)
       if (Lanes own = e.options.target.function(e, kind, v))
         return own;

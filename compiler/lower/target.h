@@ -77,7 +77,8 @@ public:
 
   // -- arithmetic on lanes
   /// The libm function `name` ("exp") at the operands' type; "exp2 nearly": within 2^-22, 0 below 2^-126; "erf nearly": 2^-22
-  /// off; "exp nearly": within 2^-21 and |x| 2^-24, for results of 8 bits; "exp summed": as "exp", and may be fused with what adds it.
+  /// off; "exp nearly": within 2^-21 and |x| 2^-24, for results of 8 bits; other names with "nearly": as quick as the machine can, for
+  /// programs that want fast math; "exp summed": as "exp", and may be fused with what adds it.
   virtual Lanes function(Emitter & /*e*/, llvm::StringRef /*name*/, llvm::ArrayRef<Lanes> /*operands*/) const { return nullptr; }
   /// x / y of f32, either a scalar or a vector. `approximately`: within 2 ULP, else correctly rounded.
   virtual Lanes divide(Emitter & /*e*/, Lanes /*x*/, Lanes /*y*/, bool /*approximately*/) const { return nullptr; }

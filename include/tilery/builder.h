@@ -190,6 +190,9 @@ public:
   void setLocationProvider(std::function<std::vector<SourceLocation>()> provider);
   /// Whether sums, differences and products of integers below 64 bits assert that they fit their type; off at first.
   void checkOverflow(bool on);
+  /// Whether functions and quotients of floats may be a machine's approximations (`fastmath<afn>`, `fastmath<arcp>`) from here on; off at
+  /// first. Gives what held before.
+  bool fastMath(bool on);
   /// Throws Error with the current position.
   [[noreturn]] void fail(Diagnostic::Kind kind, std::string message, std::string hint = "");
 

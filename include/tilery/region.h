@@ -12,6 +12,7 @@ struct Region {
   std::vector<Operand> starts; ///< one a dimension
   Shape extents;               ///< one a dimension, -1: known at run time; empty: only a place to start from, extents are deduced
   bool isWhole = false;        ///< written as the bare name
+  std::string eviction;        ///< of a tensor: the priority that what is copied has in caches
 
   bool isGlobal() const { return std::holds_alternative<Root>(memory); }
   DType dtype() const { return isGlobal() ? std::get<Root>(memory).dtype : std::get<Buffer>(memory).dtype; }

@@ -299,6 +299,7 @@ void bindBuilder(nb::module_ &m) {
        "__init__", [](Builder *self, const std::string &policy) { new (self) Builder(promotionPolicy(policy)); }, "policy"_a)
       .def("set_position", setPosition)
       .def("check_overflow", &Builder::checkOverflow, "on"_a)
+      .def("fast_math", &Builder::fastMath, "on"_a)
       .def("__enter__",
            [](nb::object self) {
              pushBuilder(nb::cast<Builder *>(self));

@@ -40,8 +40,11 @@ void bindRegion(nb::module_ &m) {
           "memory"_a, "name"_a, "shape"_a, "starts"_a, "extents"_a, "whole"_a);
   m.def(
       "copy_region",
-      [](Builder &b, const Region &src, const Region &dst, Any outside) { copy(b, src, dst, toOptionalOperand(outside)); },
-      "builder"_a, "src"_a, "dst"_a, "outside"_a = nb::none());
+      [](Builder &b, Region src, Region dst, Any outside, const std::string &eviction) {
+        src.eviction = dst.eviction = eviction;
+        copy(b, src, dst, toOptionalOperand(outside));
+      },
+      "builder"_a, "src"_a, "dst"_a, "outside"_a = nb::none(), "eviction"_a = "");
   m.def("fill_region", [](Builder &b, const Region &region, Any value) { fill(b, region, toOperand(value)); });
   m.def("load_region", [](Builder &b, const Region &region) { return load(b, region); });
   m.def("store_region", [](Builder &b, const Region &region, Any tile) { store(b, region, toValue(tile)); });

@@ -67,7 +67,7 @@ Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands
     return approximateErf(e, operands[0]);
   if (name == "erf nearly")
     return nearErf(e, operands[0]);
-  return nullptr;
+  return fastFunction(e, name, operands);
 }
 
 Lanes GpuLowering::divide(Emitter &e, Lanes x, Lanes y, bool approximately) const {

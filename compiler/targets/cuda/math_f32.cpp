@@ -193,6 +193,41 @@ Lanes nearErf(Emitter &e, Lanes x) {
   return m.withSign(m.sub(m.number(1.0), nearExp2(e, exponent)), x);
 }
 
+namespace {
+/// log2(x) by one instruction; of a constant here.
+Lanes nearLog2(F32 &m, Lanes x) {
+  auto *constant = llvm::dyn_cast<llvm::Constant>(x);
+  auto *number =
+      llvm::dyn_cast_or_null<llvm::ConstantFP>(constant && m.type->isVectorTy() ? constant->getSplatValue() : constant);
+  if (number)
+    return m.number(std::log2(number->getValueAPF().convertToDouble()));
+  return eachLane(m, {x}, llvm::Intrinsic::nvvm_lg2_approx_ftz_f);
+}
+} // namespace
+
+Lanes fastFunction(Emitter &e, llvm::StringRef name, llvm::ArrayRef<Lanes> operands) {
+  Lanes x = operands[0];
+  F32 m(e, x->getType());
+  auto by = [&](llvm::Intrinsic::ID id) { return eachLane(m, {x}, id); };
+  if (name == "log2 nearly")
+    return nearLog2(m, x);
+  if (name == "log nearly")
+    return m.mul(nearLog2(m, x), m.number(0.6931471805599453));
+  if (name == "log10 nearly")
+    return m.mul(nearLog2(m, x), m.number(0.30102999566398120));
+  if (name == "pow nearly")
+    return nearExp2(e, m.mul(operands[1], nearLog2(m, x)));
+  if (name == "sin nearly")
+    return by(llvm::Intrinsic::nvvm_sin_approx_ftz_f);
+  if (name == "cos nearly")
+    return by(llvm::Intrinsic::nvvm_cos_approx_ftz_f);
+  if (name == "tan nearly")
+    return approximateQuotient(e, by(llvm::Intrinsic::nvvm_sin_approx_ftz_f), by(llvm::Intrinsic::nvvm_cos_approx_ftz_f));
+  if (name == "rsqrt nearly")
+    return by(llvm::Intrinsic::nvvm_rsqrt_approx_ftz_f);
+  return nullptr;
+}
+
 Lanes approximateQuotient(Emitter &e, Lanes x, Lanes y) {
   F32 m(e, x->getType());
   return eachLane(m, {x, y}, llvm::Intrinsic::nvvm_div_full);

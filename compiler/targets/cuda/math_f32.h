@@ -18,6 +18,9 @@ lower::Lanes nearExp2(lower::Emitter &e, lower::Lanes x);
 lower::Lanes approximateErf(lower::Emitter &e, lower::Lanes x);
 /// Within 2^-22, also where it is small: for what is added to 1.
 lower::Lanes nearErf(lower::Emitter &e, lower::Lanes x);
+/// A function of fast math ("log nearly") by the hardware's lg2, ex2, sin, cos and rsqrt, as CUDA's __logf, __powf, __sinf and their like;
+/// null for other names.
+lower::Lanes fastFunction(lower::Emitter &e, llvm::StringRef name, llvm::ArrayRef<lower::Lanes> operands);
 /// x / y within 2 ULP of equally many lanes: div.full.
 lower::Lanes approximateQuotient(lower::Emitter &e, lower::Lanes x, lower::Lanes y);
 
