@@ -19,6 +19,7 @@ TABLES = {
     "kernel[grid]": "tileon.ignored",
     "knobs": "tileon.ignored",
     "T": "tilelang.ignored",
+    "tilelang": "tilelang.ignored",
     "ninetoothed": "ninetoothed.ignored",
 }
 
@@ -70,10 +71,10 @@ def table(function: str) -> Mapping[str, Option]:
 
 
 def told(function: str, given: Mapping[str, Any], place: Place | None = None) -> list[Ignored]:
-    """Those of the given options that ask for something. Each must be in the table."""
+    """Those of the given options that ask for something. Each must be in the table; "" is the call itself."""
     rows = table(function)
     return [
-        Ignored(f"{function}({name}={shown(value)})", rows[name].reason, place)
+        Ignored(f"{function}({name and f'{name}={shown(value)}'})", rows[name].reason, place)
         for name, value in given.items()
         if not rows[name].is_unset(value)
     ]
@@ -85,8 +86,7 @@ _record: contextvars.ContextVar[dict[Ignored, None] | None] = contextvars.Contex
 def ignore(function: str, **given: Any) -> None:
     """Says in the explanation of the kernel that is traced which of these options its program sets."""
     record = _record.get()
-    rows = table(function)
-    if record is None or all(rows[name].is_unset(value) for name, value in given.items()):
+    if record is None or not told(function, given):
         return
     places = position.current()
     record.update(dict.fromkeys(told(function, given, places[0] if places else None)))

@@ -67,6 +67,11 @@ def odd_annotation():
         pass
 
 
+def within_metal():
+    with tilelang.tvm.target.Target("metal"):
+        tilelang.compile(add)
+
+
 WRONG = {
     "too few": (
         lambda: ADD(ones(8, 4)),
@@ -241,6 +246,35 @@ WRONG = {
         lambda: tilelang.compile(add, target="abacus"),
         ValueError,
         "unknown target 'abacus'\n  hint: known: auto, cuda, c, llvm, cpu, hip, metal, cutedsl",
+    ),
+    "a target of another maker": (
+        lambda: tilelang.jit(target="hip -mcpu=gfx942"),
+        ValueError,
+        "the target 'hip -mcpu=gfx942' means AMD's GPUs, for which there is no code here\n"
+        "  hint: a launch runs where its tensors are, on a CPU or an NVIDIA GPU: the targets are auto, cuda, llvm, c, cpu",
+    ),
+    "an entered target of another maker": (
+        within_metal,
+        ValueError,
+        "the target 'metal' means Apple's GPUs, for which there is no code here\n"
+        "  hint: a launch runs where its tensors are, on a CPU or an NVIDIA GPU: the targets are auto, cuda, llvm, c, cpu",
+    ),
+    "an architecture of nobody": (
+        lambda: tilelang.compile(add, target={"kind": "cuda", "arch": "gfx90"}),
+        ValueError,
+        "the target {'kind': 'cuda', 'arch': 'gfx90'} has no architecture of NVIDIA's GPUs\n  hint: write -arch=sm_90a",
+    ),
+    "macros of a compiler": (
+        lambda: tilelang.compile(add, compile_flags=["-O3", "-DWIDTH=4"]),
+        NotImplementedError,
+        "the compile flag '-DWIDTH=4' changes what a program means\n"
+        "  hint: no text of another language is compiled here; write in Python what it says",
+    ),
+    "sums that are not fused": (
+        lambda: tilelang.compile(add, pass_configs={"tl.device_compile_flags": "--fmad=false"}),
+        NotImplementedError,
+        "the compile flag '--fmad=false' changes what a program means\n"
+        "  hint: no text of another language is compiled here; write in Python what it says",
     ),
     "out_idx too large": (
         lambda: tilelang.compile(add, out_idx=3),

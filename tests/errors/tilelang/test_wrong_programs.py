@@ -2,7 +2,7 @@
 
 import pytest
 from errors import messages
-from errors.tilelang import wrong_roles, wrong_updates  # noqa: F401 more of them
+from errors.tilelang import wrong_options, wrong_roles, wrong_updates  # noqa: F401 more of them
 from errors.tilelang.wrong_programs import PROGRAMS
 
 from tilery import tilelang

@@ -22,7 +22,7 @@ FLOATS = ["float16", "bfloat16", "float32", "float64"]
 
 def fresh(function, *args, **kwargs):
     """A kernel compiled for this test alone."""
-    return tilelang.compile(function.get_tir(*args, **kwargs), out_idx=function.options["out_idx"])
+    return tilelang.compile(function.get_tir(*args, **kwargs), out_idx=function.out_idx)
 
 
 def relu_of_product(a, b, dtype):

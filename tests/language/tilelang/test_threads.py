@@ -150,6 +150,37 @@ def test_votes(engine):
     assert torch.equal(out, torch.stack(expected).cpu())
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_votes_of_some_threads(engine, known):
+    """A mask names the threads that vote; each may have its own."""
+
+    @T.prim_func
+    def main(B: T.Tensor((6, 32), "int64")):
+        with T.Kernel(1, threads=32):
+            tx = T.get_thread_binding()
+            half = 0xFF00 if known else T.if_then_else(tx < 16, T.uint32(0xFFFF), T.uint32(0xFFFF0000))
+            B[0, tx] = T.any_sync(tx == 3, half)
+            B[1, tx] = T.all_sync(tx >= 8, half)
+            B[2, tx] = T.cast(T.ballot_sync(tx % 2 == 0, half), "int64")
+            B[3, tx] = T.cast(T.match_any_sync(tx // 8, half), "int64")
+            B[4, tx] = T.cast(T.match_all_sync(tx // 16, mask=half), "int64")
+            B[5, tx] = T.cast(T.match_all_sync(tx // 2, mask=half), "int64")
+
+    out = tilelang.compile(main, out_idx=-1)().cpu()
+    for t in range(32):
+        named = [lane for lane in range(32) if (0xFF00 >> lane & 1 if known else lane // 16 == t // 16)]
+        mask = sum(1 << lane for lane in named)
+        expected = [
+            3 in named,
+            all(lane >= 8 for lane in named),
+            sum(1 << lane for lane in named if lane % 2 == 0),
+            sum(1 << lane for lane in named if lane // 8 == t // 8),
+            mask * all(lane // 16 == t // 16 for lane in named),
+            0,
+        ]
+        assert out[:, t].tolist() == expected
+
+
 def test_places(engine):
     @T.prim_func
     def main(B: T.Tensor((7, 240), "int32")):

@@ -43,8 +43,10 @@ def test_element_types():
 
 
 def test_modules_and_values():
-    module = tvm.IRModule.from_expr(one.with_attr("global_symbol", "one"))
-    assert module["one"] is one and isinstance(one, tvm.tirx.PrimFunc) and len(module) == 1
+    named = one.with_attr("global_symbol", "two").with_attr({"target": "c"})
+    module = tvm.IRModule.from_expr(named)
+    assert module["two"] is named and isinstance(named, tvm.tirx.PrimFunc) and len(module) == 1
+    assert named.attrs["target"] == "c" and "tile.kernel @two" in named.script() and one.attrs == {"global_symbol": "one"}
     assert tvm.tirx.const(3, "int32") == 3 and type(tvm.tirx.const(3, "float16")) is float
     n = tvm.tirx.Var("n", "int32")
     assert isinstance(n, tvm.tirx.PrimExpr) and repr(tvm.tirx.floordiv(n, 2)) == "(n // 2)" and tvm.tirx.min(3, 2) == 2

@@ -50,7 +50,7 @@ def test_instruction(name, dtype, k, sums, engine):
             for i in T.unroll(own[2]):
                 c[i] = i + 1
             shape = f"m{m}n8k{k}"
-            T.ptx_mma(sums, shape, "row", "col", name, name, "fp32", a.data, 0, b.data, 0, c.data, 0, T.bool(False))
+            T.ptx_mma(sums, shape, "row", "col", name, name, sums, a.data, 0, b.data, 0, c.data, 0, T.bool(False))
             for i in T.unroll(own[2]):
                 C[warp, group + i // 2 * 8, place * 2 + i % 2] = c[i]
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
+from ..jit.options import Options
 from ..language.eager.builder import PrimFunc
 from ..tracing import program
-from ..transform.pass_config import check_pass_configs
 from ..tvm.module import IRModule
-from ..tvm.target import check_target
 from .param import CompiledArtifact, KernelParam
 
 
@@ -28,11 +27,13 @@ def lower(
     function = next(iter(func_or_mod.functions.values())) if isinstance(func_or_mod, IRModule) else func_or_mod
     if not isinstance(function, PrimFunc):
         raise error(TypeError, f"tilelang.lower takes a function decorated with @T.prim_func, got {type(function).__name__}")
-    check_target(target)
-    check_pass_configs(pass_configs)
+    options = Options("tilelang.compile", target, target_host, pass_configs=pass_configs, compile_flags=compile_flags)
     function.check()
     layouts = program.usual_layouts(function.params)
-    module = function.traced[1].module if function.traced else program.build(function, [], dict(layouts))
+    if function.traced and options.fast_math is None:
+        module = function.traced[1].module
+    else:
+        module = program.build(function, [], dict(layouts), fast_math=options.fast_math)
     params = [KernelParam.of(kind) for _, kind in function.params]
     own = IRModule({function.__name__: function})
     return CompiledArtifact(function, params, module.text(), own, own)

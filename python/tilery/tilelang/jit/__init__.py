@@ -5,27 +5,18 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import error
 from ...frontend.source import remember
 from ..language.eager.builder import PrimFunc
-from ..tvm.target import check_target
 from ..utils.progress import Progress
 from .eager import EagerFunction, freeze, is_eager
 from .kernel import JITKernel
+from .options import Options
 
 __all__ = ["JITImpl", "JITKernel", "compile", "jit", "par_compile"]
-
-
-BACKENDS = ("auto", "tvm_ffi", "cython", "nvrtc", "torch", "cutedsl", "dlpack", "ctypes")
-
-
-def check_backend(execution_backend: str) -> None:
-    """Refuses a way of calling kernels that nobody knows; there is one here, so a known one changes nothing."""
-    if execution_backend not in BACKENDS:
-        raise error(ValueError, f"unknown execution_backend {execution_backend!r}", hint="known: " + ", ".join(BACKENDS))
 
 
 def compile(
@@ -38,12 +29,11 @@ def compile(
     pass_configs: dict[Any, Any] | None = None,
     compile_flags: str | Sequence[str] | None = None,
 ) -> JITKernel:
-    """The JITKernel of a prim_func. Options of other back ends are accepted."""
+    """The JITKernel of a prim_func. What other compilers' options change nothing here, its `explanation` says."""
     if not isinstance(func, PrimFunc):
         raise error(TypeError, f"tilelang.compile takes a function decorated with @T.prim_func, got {type(func).__name__}")
-    check_target(target)
-    check_backend(execution_backend)
-    return JITKernel(func, out_idx, target, pass_configs, execution_backend)
+    given = (target, target_host, execution_backend, verbose, pass_configs, compile_flags)
+    return JITKernel(func, out_idx, Options("tilelang.compile", *given))
 
 
 def par_compile(
@@ -51,10 +41,16 @@ def par_compile(
 ) -> list[JITKernel | None]:
     """compile() of several functions, in order, whose machine code is made side by side, for the tensors that libraries usually
     allocate; with ignore_error a failure gives None."""
+    return _side_by_side(funcs, lambda func: compile(func, **options), num_workers, ignore_error)
+
+
+def _side_by_side(
+    funcs: Iterable[PrimFunc], make: Callable[[PrimFunc], JITKernel], num_workers: int | None, ignore_error: bool
+) -> list[JITKernel | None]:
     kernels: list[JITKernel | None] = []
     for func in funcs:
         try:
-            kernels.append(compile(func, **options))
+            kernels.append(make(func))
         except Exception:
             if not ignore_error:
                 raise
@@ -88,13 +84,15 @@ def prepare(kernels: Sequence[JITKernel], num_workers: int | None = None, ignore
 class JITImpl:
     """A function that builds kernels from compile-time arguments; equal arguments give the same kernel."""
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: Callable[..., Any], out_idx: Any, options: dict[str, Any]) -> None:
         if inspect.isfunction(function):
             remember(function)
-        self.function, self.options = function, options
-        self.eager = EagerFunction(function, options) if is_eager(function) else None
+        self.function, self.out_idx, self.given = function, out_idx, options
+        self.options = Options("tilelang.jit", **options)
+        self.eager = EagerFunction(function, out_idx, self.options) if is_eager(function) else None
         self.__name__: str = getattr(function, "__name__")
         self.kernels: dict[tuple[Any, ...], JITKernel] = {}
+        self.others: dict[tuple[Any, ...], JITImpl] = {}
         self.signature = inspect.signature(function)
         functools.update_wrapper(self, function)
 
@@ -125,8 +123,18 @@ class JITImpl:
         key = tuple(freeze(self.__name__, name, value) for name, value in bound.arguments.items())
         kernel = self.kernels.get(key)
         if kernel is None:
-            kernel = self.kernels[key] = compile(self.get_tir(*args, **kwargs), **self.options)
+            kernel = self.kernels[key] = JITKernel(self.get_tir(*args, **kwargs), self.out_idx, self.options)
         return kernel
+
+    def with_pass_configs(self, configs: Mapping[Any, Any] | None) -> JITImpl:
+        """The same function with further switches."""
+        if not configs:
+            return self
+        key = tuple(freeze(self.__name__, "pass_configs", item) for item in configs.items())
+        if key not in self.others:
+            switches = {**(self.given["pass_configs"] or {}), **configs}
+            self.others[key] = JITImpl(self.function, self.out_idx, {**self.given, "pass_configs": switches})
+        return self.others[key]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The kernel for these arguments; an eager function runs at once."""
@@ -136,11 +144,11 @@ class JITImpl:
         self, configs: Iterable[Any], num_workers: int | None = None, ignore_error: bool = False
     ) -> list[JITKernel | None]:
         """Kernels for several tuples or dicts of arguments."""
-        return par_compile(
+        return _side_by_side(
             [self.get_tir(**c) if isinstance(c, dict) else self.get_tir(*c) for c in configs],
+            lambda func: JITKernel(func, self.out_idx, self.options),
             num_workers,
             ignore_error,
-            **self.options,
         )
 
     def get_kernel_source(self, *args: Any, **kwargs: Any) -> str:
@@ -160,17 +168,17 @@ def jit(
     compile_flags: str | Sequence[str] | None = None,
 ) -> Any:
     """Decorator: a function that returns a prim_func gives the compiled kernel instead."""
-    check_target(target)
     if func is not None and not inspect.isfunction(func) and hasattr(func, "jit_impl"):
         hint = "write @tilelang.autotune first"
         raise error(TypeError, f"@tilelang.jit is above @tilelang.autotune on `{func.__name__}`", hint=hint)
-    options = dict(
-        out_idx=out_idx,
+    options: dict[str, Any] = dict(
         target=target,
         target_host=target_host,
         execution_backend=execution_backend,
         verbose=verbose,
         pass_configs=pass_configs,
         compile_flags=compile_flags,
+        debug_root_path=debug_root_path,
     )
-    return (lambda f: JITImpl(f, options)) if func is None else JITImpl(func, options)
+    Options("tilelang.jit", **options)  # what is wrong with them comes before the function
+    return (lambda f: JITImpl(f, out_idx, options)) if func is None else JITImpl(func, out_idx, options)

@@ -23,12 +23,13 @@ from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
 from ..tracing.program import build, host_name, host_parameters, usual_layouts
 from ..tracing.shapes import TensorType
-from ..transform.pass_config import check_pass_configs
-from ..tvm.target import Target
 from ..utils.device import get_current_device
 from .adapter import KernelAdapter
+from .options import Options
 
 if TYPE_CHECKING:
+    from ...core.explanation import Explanation
+    from ...core.ignored import Ignored
     from ...core.oracle import OracleHostLaunch
     from ..engine.param import CompiledArtifact
 
@@ -76,15 +77,9 @@ def _address(argument: Any) -> Any:
     return argument.data_ptr() if hasattr(argument, "data_ptr") else argument
 
 
-def _backend(name: str, target: Any) -> str:
+def _backend(options: Options) -> str:
     """Upstream's choice of a way to call kernels; there is one here."""
-    return name if name != "auto" else "cython" if _kind_of(target) == "c" else "tvm_ffi"
-
-
-def _kind_of(target: Any) -> str:
-    """The kind of a target, of the one that is entered, or none."""
-    entered = Target.current() if target in (None, "auto") else Target(target)
-    return "" if entered is None else str(entered.kind.name)
+    return options.execution_backend if options.execution_backend != "auto" else "cython" if options.kind == "c" else "tvm_ffi"
 
 
 def _is_coded(kind: Any) -> bool:
@@ -110,13 +105,16 @@ class CompiledKernel(compile.CompiledKernel):
         self.kernel, self.layouts, self.absent = kernel, layouts, absent
         function = kernel.prim_func
         specialisation: list[Any] = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts]
-        specialisation += [function.compile_time, kernel.lone]
+        specialisation += [function.compile_time, kernel.lone, kernel.options.fast_math]
         # What lies at an address may be part of a tensor.
         options = {"disjoint": False} if kernel.has_addresses else {}
         super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
 
     def trace(self) -> Kept:
         return self.kernel.traced(self.layouts, self.absent)
+
+    def ignored_by_call(self) -> Sequence[Ignored]:
+        return (*self.kernel.options.ignored_on(self.device), *self.kernel.prim_func.ignored)
 
     def load(self, image: bytes) -> _native.HostPlan:
         return _native.HostPlan(image, allocate, self.other_image)
@@ -138,16 +136,14 @@ class JITKernel(_native.Launcher):
         self,
         prim_func: PrimFunc,
         out_idx: int | Sequence[int] | None = None,
-        target: str | dict[str, Any] | None = "auto",
-        pass_configs: dict[Any, Any] | None = None,
-        execution_backend: str = "auto",
+        options: Options | None = None,
     ) -> None:
         prim_func.check()
-        check_pass_configs(pass_configs)
-        self.prim_func, self.target, self.pass_configs = prim_func, target, pass_configs or {}
-        self.execution_backend, self.verbose = _backend(execution_backend, target), False
-        self.lone = _kind_of(target) in ("c", "llvm", "cpu")  # a block is one thread there
-        self._refuse_for(target)
+        self.options = options = options or Options()
+        self.prim_func, self.target, self.pass_configs = prim_func, options.target, options.pass_configs
+        self.execution_backend, self.verbose = _backend(options), False
+        self.lone = options.kind in ("c", "llvm", "cpu")  # a block is one thread there
+        self._refuse_for(options.target)
         self.out_idx = _positions(prim_func, out_idx)
         if self.out_idx and "tilelang_out_idx" in (prim_func.notes or {}):
             raise error(
@@ -158,7 +154,7 @@ class JITKernel(_native.Launcher):
         kinds = [kind.dtype if isinstance(kind, TensorType) else kind for kind in self.params]
         self.has_addresses = "handle" in kinds
         self._traced: dict[tuple[Layouts, tuple[str, ...]], Kept] = {}
-        if not self.out_idx and prim_func.traced and not self.lone:
+        if not self.out_idx and prim_func.traced and not self.lone and options.fast_math is None:
             layouts, kept = prim_func.traced
             self._traced[layouts, ()] = kept
         self._outputs: list[Any] | None = None  # torch's types of outputs that lie in bytes, else None
@@ -176,8 +172,8 @@ class JITKernel(_native.Launcher):
             inputs.append(("_place", "runtime"))
         coded = {name: kind.dtype.element for name, kind in prim_func.params if _is_coded(kind)}
         self._coded = {i: coded[name] for i, (name, _) in enumerate(inputs) if name in coded}
-        options = [("_debug", "option", False)]
-        super().__init__(prim_func.__name__, [*inputs, *options], self._plan, layout=True, positional=True)
+        launch = [("_debug", "option", False)]
+        super().__init__(prim_func.__name__, [*inputs, *launch], self._plan, layout=True, positional=True)
         self.observe(True)
 
     def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -263,7 +259,16 @@ class JITKernel(_native.Launcher):
         """What is traced for tensors of these layouts, ((name, layout), ...), for all devices; the absent ones are None."""
         key = layouts, absent
         if key not in self._traced:
-            self._traced[key] = Kept.of(lambda: build(self.prim_func, self.out_idx, dict(layouts), absent, lone=self.lone))
+            self._traced[key] = Kept.of(
+                lambda: build(
+                    self.prim_func,
+                    self.out_idx,
+                    dict(layouts),
+                    absent,
+                    lone=self.lone,
+                    fast_math=self.options.fast_math,
+                )
+            )
         return self._traced[key]
 
     def _check(self, position: int, name: str, kind: Any, known: tuple[Any, ...]) -> tuple[int, tuple[int, ...]] | None:
@@ -330,6 +335,11 @@ class JITKernel(_native.Launcher):
     kernel_source = host_source = property(get_kernel_source)
 
     @property
+    def explanation(self) -> Explanation:
+        """How the kernel came to its code, for the last kind of call: `ignored` holds what the program asks for in vain."""
+        return self._latest().explanation
+
+    @property
     def asm(self) -> dict[str, str]:
         """{"tile", "passes", "llvm", "asm"}: the stages of the last kind of call."""
         return self._latest().asm
@@ -348,7 +358,7 @@ class JITKernel(_native.Launcher):
         tensors, results too."""
         from .library import export
 
-        whole = JITKernel(self.prim_func, None, self.target, self.pass_configs, self.execution_backend)
+        whole = JITKernel(self.prim_func, None, self.options)
         export(
             self.prim_func,
             lambda layouts, device: CompiledKernel(whole, layouts, SimpleNamespace(device=device, aliases=())),

@@ -106,6 +106,8 @@ def alloc_global(shape: Sequence[Any] | Any, dtype: str, scope: str = "global") 
     trace = current()
     if trace is not None:
         trace.end_plain()
+    if scope != "global":
+        raise error(ValueError, f"T.alloc_global has no scope {scope!r}", hint="T.alloc_buffer knows the others")
     if trace is None or trace.in_kernel:
         raise error(RuntimeError, "T.alloc_global belongs in the function's body, before `with T.Kernel(...)`")
     return trace.add_tensor(Memory(shape_of(shape), dtype, "global"), "workspace")

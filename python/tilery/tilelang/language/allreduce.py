@@ -8,6 +8,7 @@ from typing import Any
 
 from tilery import _native
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import current, threads
 from ..tracing.memory import Element, LocalVar, as_stored, native_region
@@ -35,6 +36,7 @@ def attr(node: Any, attr_key: str, value: Any = None) -> Iterator[None]:
     """Says something of the statements in it: the reducer of T.tvm_thread_allreduce; other keys are hints."""
     trace = current()
     if attr_key != "reduce_scope" or trace is None:
+        ignore("T.attr", attr_key=attr_key)
         yield
         return
     if not isinstance(node, Reducer):
@@ -68,7 +70,8 @@ def tvm_thread_allreduce(size: Any, *operands: Any, dtype: str = "handle") -> No
         raise error(
             ValueError, "T.tvm_thread_allreduce stands outside a reduction's scope", hint="use T.attr(T.comm_reducer(...), ...)"
         )
-    if len(trace.reduction.identities) != 1 or len(operands) < 3:
+    ignore("T.tvm_thread_allreduce", dtype=dtype)
+    if len(trace.reduction.identities) != 1 or (isinstance(size, int) and size != 1) or len(operands) < 3:
         raise error(NotImplementedError, "T.tvm_thread_allreduce of several values", hint="reduce one after the other")
     value, condition, result, *bindings = operands
     memory = result.memory if isinstance(result, (Element, LocalVar)) else result

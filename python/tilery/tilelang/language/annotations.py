@@ -1,4 +1,4 @@
-"""Hints: without effect on what a program computes. Those with numbers become attributes of the kernel, for targets."""
+"""What programs say beside what they compute: promises, hints, and switches of the compiler."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ...errors import error
 from ...frontend.wording import shown
 from ..layout.fragment import Fragment
 from ..layout.layout import Layout
-from ..tracing.context import current, kernel
+from ..tracing.context import NeedsFastMath, current, kernel
 from ..tracing.layouts import check_injective, lay_out
 from ..tracing.memory import Memory
 from ..tracing.values import Var
-from ..transform.pass_config import check_pass_configs
+from ..transform.compile_flags import CompileFlags
+from ..transform.pass_config import PassConfigs
 
 
 def use_swizzle(panel_size: int = 10, order: str = "row", enable: bool = True) -> None:
@@ -50,6 +51,8 @@ def annotate_layout(layout_map: Mapping[Any, Any]) -> None:
             if not callable(layout):
                 raise error(TypeError, f"the layout of `{buffer.label()}` is {layout!r}", hint="give a T.Layout or a function")
             layout = Layout(buffer.shape, layout)
+        if not buffer.is_global:
+            ignore("T.annotate_layout", layout_map=buffer.label())
         if buffer.scope_name == "local.fragment" and not isinstance(layout, Fragment):
             raise error(AssertionError, f"the layout of the fragment `{buffer.label()}` must be a T.Fragment")
         if isinstance(layout, Fragment):
@@ -61,6 +64,7 @@ def annotate_layout(layout_map: Mapping[Any, Any]) -> None:
 
 def annotate_l2_hit_ratio(l2_hit_ratio_map: Mapping[Any, float]) -> None:
     """Which tensors to keep in the L2 cache; a hint."""
+    ignore("T.annotate_l2_hit_ratio", l2_hit_ratio_map=l2_hit_ratio_map)
 
 
 def annotate_safe_value(values: Mapping[Any, Any]) -> None:
@@ -70,7 +74,8 @@ def annotate_safe_value(values: Mapping[Any, Any]) -> None:
 
 
 def annotate_restrict_buffers(*buffers: Any) -> None:
-    """Tensors that overlap no other; a hint."""
+    """Tensors that may overlap others; each call finds which do."""
+    ignore("T.annotate_restrict_buffers", buffers=[getattr(buffer, "name", buffer) for buffer in buffers] or None)
 
 
 def _note(name: str, value: Any) -> None:
@@ -80,22 +85,36 @@ def _note(name: str, value: Any) -> None:
 
 
 def annotate_pass_configs(configs: Mapping[Any, Any]) -> None:
-    """Switches of upstream's passes; a hint."""
-    check_pass_configs(configs)
+    """Switches of the compiler for this function; those of tilelang.jit and tilelang.compile go before."""
+    given = PassConfigs(configs)
     _note("tilelang_pass_configs", dict(configs))
+    _want_fast_math(given.fast_math)
+    ignore("tilelang.PassConfigKey", **given.ignored)
 
 
 def annotate_compile_flags(flags: Any) -> None:
-    """Flags of upstream's compiler; a hint."""
+    """Flags of CUDA's compiler for this function: `--use_fast_math` is TL_ENABLE_FAST_MATH."""
+    given = CompileFlags(flags)
     _note("tilelang_compile_flags", [flags] if isinstance(flags, str) else list(flags))
+    _want_fast_math(given.fast_math)
+    ignore("T.annotate_compile_flags", flags=given.ignored)
+
+
+def _want_fast_math(wanted: bool | None) -> None:
+    """The function is traced again with fast math, unless its caller has said whether it wants that."""
+    trace = current()
+    if wanted and trace is not None and trace.fast_math is None:
+        raise NeedsFastMath
 
 
 def annotate_producer_reg_dealloc(reg_count: int = 24) -> None:
     """Registers of a thread that copies; a hint."""
+    ignore("T.annotate_producer_reg_dealloc", reg_count=reg_count)
 
 
 def annotate_consumer_reg_alloc(reg_count: int = 240) -> None:
     """Registers of a thread that multiplies; a hint."""
+    ignore("T.annotate_consumer_reg_alloc", reg_count=reg_count)
 
 
 def let(var: Any, value: Any) -> None:
@@ -107,7 +126,9 @@ def let(var: Any, value: Any) -> None:
 
 
 def func_attr(attrs: Mapping[str, Any]) -> None:
-    """Attributes of upstream's IR; a hint."""
+    """Attributes of the function, which its `attrs` then has."""
+    for name, value in attrs.items():
+        _note(name, value)
 
 
 class sblock:
@@ -115,6 +136,7 @@ class sblock:
 
     def __init__(self, name: str = "", no_realize: bool = False) -> None:
         self.state = kernel("T.sblock").open
+        ignore("T.sblock", name=name, no_realize=no_realize)
 
     def __enter__(self) -> None:
         self.safe_values = dict(self.state.safe_values)
@@ -125,7 +147,9 @@ class sblock:
 
 def reads(*regions: Any) -> None:
     """What a part of a program reads, which is seen from its statements."""
+    ignore("T.reads", regions=regions or None)
 
 
 def writes(*regions: Any) -> None:
     """What a part of a program writes, which is seen from its statements."""
+    ignore("T.writes", regions=regions or None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.barriers import barrier_of
 from ..tracing.context import kernel
@@ -34,6 +35,7 @@ def tma_copy(
         if barrier is None:
             raise error(ValueError, "T.tma_copy of a tensor needs a barrier", hint="T.tma_copy(src, dst, barrier=bars[i])")
         barrier_of(barrier, "T.tma_copy")
+    ignore("T.tma_copy", leader_scope_threads=leader_scope_threads, annotations=annotations)
     if cluster_mask is not None:
         from .cluster import copy_cluster
 
@@ -55,6 +57,7 @@ def tma_store_arrive() -> None:
 def tma_store_wait(count: int = 0, read: bool = True) -> None:
     """Waits for groups of stores, which have ended."""
     _count("T.tma_store_wait", count)
+    ignore("T.tma_store_wait", count=count, read=read)
 
 
 def ptx_commit_group() -> None:
@@ -65,6 +68,7 @@ def ptx_commit_group() -> None:
 def ptx_wait_group(num: int = 0) -> None:
     """Waits for groups of T.async_copy, which have ended."""
     _count("T.ptx_wait_group", num)
+    ignore("T.ptx_wait_group", num=num)
 
 
 def pdl_trigger() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tilery import _native
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.layouts import each_element, is_laid_out
@@ -102,6 +103,7 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
         trace = kernel(f"T.atomic_{kind}")
         if use_tma:
             trace.notes.setdefault("gpu_only", []).append(f"T.atomic_{kind}(use_tma=True)")
+        ignore(f"T.atomic_{kind}", use_tma=use_tma)
         order = _order(memory_order)
         if isinstance(dst, LocalVar):
             dst = Element(dst.memory, [0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.barriers import meet_at, numbered
 from ..tracing.context import kernel
@@ -23,15 +24,22 @@ def _outside_parallel(what: str) -> None:
 def disable_warp_group_reg_alloc() -> None:
     """Leaves the registers of threads as they are; a hint."""
     kernel("T.disable_warp_group_reg_alloc")
+    ignore("T.disable_warp_group_reg_alloc", **{"": True})
 
 
 def no_set_max_nreg() -> None:
     """Leaves the registers of threads as they are; a hint."""
     kernel("T.no_set_max_nreg")
+    ignore("T.no_set_max_nreg", **{"": True})
 
 
 def set_max_nreg(reg_count: int, is_inc: int) -> None:
     """Registers of a thread from here on; a hint."""
+    _check_registers(reg_count, is_inc)
+    ignore("T.set_max_nreg", reg_count=reg_count, is_inc=is_inc)
+
+
+def _check_registers(reg_count: Any, is_inc: Any) -> None:
     _outside_parallel("T.set_max_nreg")
     if not isinstance(reg_count, int) or reg_count % 8 or not 24 <= reg_count <= 256:
         raise error(ValueError, f"T.set_max_nreg takes a multiple of 8 from 24 to 256, got {reg_count!r}")
@@ -41,12 +49,14 @@ def set_max_nreg(reg_count: int, is_inc: int) -> None:
 
 def inc_max_nreg(reg_count: int) -> None:
     """Registers of a thread from here on; a hint."""
-    set_max_nreg(reg_count, 1)
+    _check_registers(reg_count, 1)
+    ignore("T.inc_max_nreg", reg_count=reg_count)
 
 
 def dec_max_nreg(reg_count: int) -> None:
     """Registers of a thread from here on; a hint."""
-    set_max_nreg(reg_count, 0)
+    _check_registers(reg_count, 0)
+    ignore("T.dec_max_nreg", reg_count=reg_count)
 
 
 def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None) -> None:
@@ -85,6 +95,7 @@ def named_barrier_arrive(barrier_id: int, arrive_count: int) -> None:
 def sync_warp(mask: int | None = None) -> None:
     """Waits for the threads of the warp. Statements of a body that asks for no thread take effect in order anyway."""
     _outside_parallel("T.sync_warp")
+    ignore("T.sync_warp", mask=mask)
     trace = kernel("T.sync_warp")
     trace.orderings += 1
     trace.native.sync(32)
@@ -118,7 +129,9 @@ def tvm_storage_sync(scope: str) -> None:
 def fence_proxy_async(*buffers: Any) -> None:
     """Orders writes before asynchronous copies; statements of a tile program take effect in order anyway."""
     kernel("T.fence_proxy_async").orderings += 1
+    ignore("T.fence_proxy_async", buffers=buffers or None)
 
 
 def evaluate(value: Any) -> None:
     """A value that is computed and dropped."""
+    ignore("T.evaluate", value=value)

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
+from ..tracing.barriers import barrier_of
 from ..tracing.clusters import rank_places
 from ..tracing.context import kernel
 from ..tracing.memory import Element, Memory, Region
@@ -91,7 +93,11 @@ def copy_cluster(
     block dst_block, whose remote_barrier is told."""
     trace = kernel("T.copy_cluster")
     dims = _cluster("T.copy_cluster")
+    ignore("T.copy_cluster", coalesced_width=coalesced_width, loop_layout=loop_layout)
     if dst_block is not None:
+        if remote_barrier is not None:
+            barrier_of(remote_barrier, "T.copy_cluster")
+        ignore("T.copy_cluster", eviction_policy=eviction_policy)
         return _send(trace, src, dst, dst_block, dims)
     if remote_barrier is not None:
         raise error(ValueError, "T.copy_cluster has a remote_barrier but no dst_block")

@@ -21,6 +21,9 @@ class GemmWarpPolicy(enum.IntEnum):
     FullRow = 1
     FullCol = 2
 
+    def __repr__(self) -> str:
+        return f"T.GemmWarpPolicy.{self.name}"
+
     def is_square(self) -> bool:
         return self == GemmWarpPolicy.Square
 
@@ -45,6 +48,29 @@ def gemm(
     annotations: dict[str, Any] | None = None,
 ) -> None:
     """C += op(A) @ op(B) in C's type; with clear_accum, C = op(A) @ op(B)."""
+    check_options("T.gemm", policy, k_pack, wg_wait, mbar, annotations)
+    multiply(A, B, C, transpose_A, transpose_B, clear_accum)
+
+
+def check_options(
+    what: str, policy: Any, k_pack: int = 1, wg_wait: int = 0, mbar: Any = None, annotations: dict[str, Any] | None = None
+) -> None:
+    """How a product is to be computed, which is decided here."""
+    if policy not in list(GemmWarpPolicy):
+        known = "known: " + ", ".join(f"T.GemmWarpPolicy.{known.name}" for known in GemmWarpPolicy)
+        raise error(ValueError, f"T.gemm has no policy {policy!r}", hint=known)
+    if mbar is not None:
+        raise error(
+            NotImplementedError,
+            f"{what}(mbar=...): a barrier at which a product arrives is one of tensor memory, which GPUs of sm_100 have",
+            hint="leave it out: what reads the result waits for it",
+        )
+    chosen = None if policy == GemmWarpPolicy.Square else GemmWarpPolicy(policy)
+    ignore(what, policy=chosen, k_pack=k_pack, wg_wait=wg_wait, annotations=annotations or None)
+
+
+def multiply(A: Any, B: Any, C: Any, transpose_A: bool, transpose_B: bool, clear_accum: Any) -> None:
+    """C += op(A) @ op(B)."""
     trace = tile_op("T.gemm")
     _check_types(A, B, C)
     A, B = (decoded(side, None, "T.gemm") if _is_coded(side) else side for side in (A, B))
@@ -53,11 +79,7 @@ def gemm(
         (m, n), depth = C.shape[-2:], A.shape[-2 if transpose_A else -1]
         trace.work.flops += 2 * m * n * depth * trace.work.repeated()
     clear = None if clear_accum is False else clear_accum
-    if policy not in list(GemmWarpPolicy):
-        known = "known: " + ", ".join(f"T.GemmWarpPolicy.{known.name}" for known in GemmWarpPolicy)
-        raise error(ValueError, f"T.gemm has no policy {policy!r}", hint=known)
     _native.gemm_region(trace.native, *regions, bool(transpose_A), bool(transpose_B), clear)
-    ignore("T.gemm", policy=policy)
 
 
 def _check_types(A: Any, B: Any, C: Any) -> None:

@@ -8,7 +8,7 @@ from ...errors import error
 from ..tracing.memory import Element, Memory, Region, tile_op
 from ..tracing.values import Val, binary, cast, select
 from .allocate import alloc_fragment
-from .gemm_op import GemmWarpPolicy, gemm
+from .gemm_op import GemmWarpPolicy, check_options, multiply
 
 _NIBBLE = 4  # bits of a group's positions
 
@@ -42,6 +42,13 @@ def gemm_sp(
     """C += A @ op(B), A given by the kept elements A_sparse (M x K / 2) and their places E: 4 bits a group, two bits an
     element, the first in the lowest bits. Of 32-bit elements a group is 2, and its bits are those of their halves: 0100 keeps
     the first, 1110 the second."""
+    check_options("T.gemm_sp", policy, k_pack, wg_wait)
+    _multiply(A_sparse, E, B, C, transpose_A, transpose_E, transpose_B, clear_accum)
+
+
+def _multiply(
+    A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: bool, transpose_E: bool, transpose_B: bool, clear_accum: Any
+) -> None:
     trace = tile_op("T.gemm_sp")
     kept, places = _matrix(A_sparse, "A_sparse"), _matrix(E, "E")
     bits, code_bits = kept.dtype.bits, places.dtype.bits
@@ -75,7 +82,7 @@ def gemm_sp(
         value = select(binary("==", second, within), right, left)
     Element(dense, [i, k]).store(value)
     native.parallel_end()
-    gemm(dense, B, C, False, transpose_B, policy, clear_accum)
+    multiply(dense, B, C, False, transpose_B, clear_accum)
 
 
 def _at(region: Region, row: Any, column: Any, transposed: bool) -> Val:
@@ -96,4 +103,5 @@ def wgmma_gemm_sp(
     clear_accum: Any = False,
 ) -> None:
     """T.gemm_sp by Hopper's matrix unit; T.wait_wgmma stands before C is read."""
-    gemm_sp(A_sparse, E, B, C, transpose_A, transpose_E, transpose_B, policy, clear_accum)
+    check_options("T.wgmma_gemm_sp", policy)
+    _multiply(A_sparse, E, B, C, transpose_A, transpose_E, transpose_B, clear_accum)

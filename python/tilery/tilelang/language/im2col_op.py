@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.memory import Element, Memory, tile_op
 from .loop import Parallel
@@ -23,6 +24,7 @@ def im2col(
     """Tile (nhw_step, c_step) of the matrix whose rows are the places of a square kernel on images (N, H, W, C), place by place
     through an image, and whose columns are what the kernel covers there, (kernel, kernel, C). Outside an image: 0."""
     trace = tile_op("T.im2col")
+    ignore("T.im2col", eviction_policy=eviction_policy)
     if not isinstance(img, Memory) or img.ndim != 4 or not isinstance(col, Memory) or col.ndim != 2 or col.is_global:
         raise error(ValueError, "T.im2col takes images (N, H, W, C) and a buffer of two dimensions")
     if min(kernel, stride, dilation) < 1 or pad < 0:

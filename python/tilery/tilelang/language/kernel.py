@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import current, kernel, threads
 from ..tracing.thread_index import ThreadIndex
@@ -38,6 +39,7 @@ class Kernel:
             raise error(ValueError, f"threads must be one to three positive integers, got {threads}")
         if prelude:
             raise error(NotImplementedError, "T.Kernel(prelude=...) is source text of another language")
+        ignore("T.Kernel", is_cpu=is_cpu)
         self.blocks, self.threads = blocks, threads
         self.cluster_dims = cluster_dims
 

@@ -46,6 +46,13 @@ class Parallel(Iteration):
         kernel("T.Parallel")
         if not extents:
             raise error(ValueError, "T.Parallel needs at least one extent")
+        ignore(
+            "T.Parallel",
+            coalesced_width=coalesced_width,
+            loop_layout=loop_layout,
+            prefer_async=prefer_async,
+            annotations=annotations or None,
+        )
         self.extents = extents
 
     def bounds(self) -> NoReturn:
@@ -133,6 +140,7 @@ def loop_break() -> NoReturn:
 
 def serial(start: Any, stop: Any = None, step: Any = 1, *, annotations: dict[str, Any] | None = None) -> Serial:
     """A sequential loop."""
+    ignore("T.serial", annotations=annotations or None)
     return Serial(start, stop, step)
 
 
@@ -147,6 +155,7 @@ def unroll(
 ) -> Serial:
     """A sequential loop that is unrolled: `unroll_factor` iterations at a time, with `explicit` all of them, where that is not
     too much code; else as the target likes."""
+    ignore("T.unroll", annotations=annotations or None)
     if unroll_factor is None:
         rounds = len(_fixed(start, stop, step)) if explicit else 1
     elif explicit:
@@ -169,6 +178,7 @@ def _fixed(start: Any, stop: Any, step: Any) -> range:
 
 def vectorized(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Serial:
     """A loop whose iterations may run as one vector."""
+    ignore("T.vectorized", annotations=annotations or None)
     return Serial(start, stop, 1, {"vectorize": True})
 
 
@@ -187,7 +197,7 @@ def Pipelined(
     if isinstance(num_stages, bool) or not isinstance(num_stages, int) or num_stages < 0:
         raise error(ValueError, f"num_stages of T.Pipelined is 0 or a positive integer, got {num_stages!r}")
     plan = Plan(order, stage, group) if order or stage or group else None
-    ignore("T.Pipelined", order=order, stage=stage, group=group)
+    ignore("T.Pipelined", order=order, stage=stage, sync=sync, group=group, annotations=annotations or None)
     return Serial(start, stop, 1, {"num_stages": num_stages} if num_stages else {}, plan)
 
 
@@ -201,6 +211,7 @@ class thread_binding(Iteration):
         if stop is None:
             start, stop = 0, start
         kernel("T.thread_binding")
+        ignore("T.thread_binding", annotations=annotations or None)
         if not isinstance(start, int) or not isinstance(stop, int):
             raise error(TypeError, f"T.thread_binding takes extents known at compile time, got {start!r}, {stop!r}")
         self.start, self.count = start, stop - start

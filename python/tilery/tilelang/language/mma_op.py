@@ -151,8 +151,16 @@ def ptx_mma(
     a = _factor(multiplicand_a, a_index, m * k // 32, A_dtype)
     b = _factor(multiplicand_b, b_index, n * k // 32, B_dtype)
     sums = _elements(accumulator, c_index, m * n // 32, what)
+    for name in (dtype, C_dtype):
+        _check_type(what, name, sums[0].dtype)
     for element, value in zip(sums, warp_product(a, b, [element.read() for element in sums], what)):
         element.store(value)
+
+
+def _check_type(what: str, named: Any, kind: Any) -> None:
+    """Refuses a type that is not that of the memory it is said of."""
+    if named != "handle" and element_type(_NAMES.get(named, named)) != kind:
+        raise error(ValueError, f"{what} is said to be of {named}, and its memory holds {kind}", hint=f"name {kind}")
 
 
 def _factor(where: Any, index: Any, count: int, name: str) -> list[Any]:
@@ -189,7 +197,10 @@ def ptx_ldmatrix(
     brings the address of row r of matrix i."""
     what = "T.ptx_ldmatrix"
     _, memory, first, lane = _matrices(what, num, smem_ptr, smem_offset)
+    if type.lstrip(".") != "b16":
+        raise error(ValueError, f"{what} has no type {type!r}", hint='it moves elements of ".b16"')
     into = _elements(local_ptr, local_offset, 2 * num, what)
+    _check_type(what, dtype, into[0].dtype)
     for i, element in enumerate(into):
         value = element_at(memory, _place(first, i // 2, i % 2, bool(_constant(trans)), lane)).read()
         element.store(value if value.dtype == element.dtype else reinterpret(value, element.dtype))
@@ -218,6 +229,7 @@ def _constant(value: Any) -> Any:
 def mma_fill(dtype: Any, local_size: int, local_ptr: Any, offset: Any) -> None:
     """Zeros in so many elements of a thread's own."""
     for element in _elements(local_ptr, offset, local_size, "T.mma_fill"):
+        _check_type("T.mma_fill", dtype, element.dtype)
         element.store(cast(0, element.dtype))
 
 
@@ -229,5 +241,6 @@ def mma_store(dtype: Any, m: int, n: int, dst_ptr: Any, src_ptr: Any, src_offset
         raise error(ValueError, f"{what} stores 16 x 16 elements, got {m} x {n}")
     (memory, first), lane = place_at(dst_ptr, 0, what), get_lane_idx()
     for i, element in enumerate(_elements(src_ptr, src_offset, 8, what)):
+        _check_type(what, dtype, element.dtype)
         row, column = binary("+", lane // 4, 8 * (i // 2 % 2)), binary("+", lane % 4 * 2, 8 * (i // 4) + i % 2)
         element_at(memory, binary("+", first, binary("+", binary("*", row, dst_stride), column))).store(element.read())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import current, kernel
 from ..tracing.memory import Memory, Region, copy
@@ -15,6 +16,7 @@ from .allocate import alloc_fragment
 def print_value(obj: Any = None, msg: str = "", warp_group_id: int = 0, warp_id: int = 0) -> None:
     """T.print: a scalar, or a buffer, tensor or slice of static shape, or a message alone, once for each program."""
     trace = kernel("T.print")
+    ignore("T.print", warp_group_id=warp_group_id, warp_id=warp_id)
     trace.ask_for_threads()
     if not isinstance(msg, str):
         got = WORDS.get(type(msg).__name__, repr(msg))
@@ -32,6 +34,7 @@ def print_value(obj: Any = None, msg: str = "", warp_group_id: int = 0, warp_id:
 
 def device_assert(condition: Any, msg: str = "", no_stack_info: bool = False) -> None:
     """Stops the launch if the condition is false."""
+    ignore("T.device_assert", no_stack_info=no_stack_info)
     kernel("T.device_assert").native.assert_true(condition, msg or "assertion failed", None)
 
 

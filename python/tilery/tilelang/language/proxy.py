@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import current
 from ..tracing.memory import Data, Memory
@@ -18,6 +19,7 @@ class _TensorFactory:
     def __call__(
         self, shape: Any, dtype: str = "float32", data: Any = None, strides: Sequence[Any] | None = None, scope: str = "global"
     ) -> TensorType | Memory:
+        ignore("T.Tensor", scope=scope)
         if isinstance(data, Data):
             from .customize import view
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tilery import _native
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.memory import native_region, tile_op
 
@@ -22,6 +23,7 @@ def _reduce(kind: str) -> Callable[..., None]:
         _check_dim(f"T.reduce_{kind}", dim)
         if batch < 1:
             raise error(ValueError, f"batch must be >= 1, got {batch}")
+        ignore(f"T.reduce_{kind}", batch=batch)
         for side in (buffer, out):
             if getattr(side, "is_global", False):
                 raise error(

@@ -8,6 +8,7 @@ from typing import Any
 
 from tilery import _native
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.dtypes import is_float
@@ -98,6 +99,7 @@ def alloc_reducer(shape: Sequence[int] | int, dtype: str = "float32", op: str = 
         raise error(ValueError, f"T.alloc_reducer has no op {op!r}", hint="known: " + ", ".join(_KINDS))
     if replication not in (None, "all", "none"):
         raise error(ValueError, f"T.alloc_reducer has no replication {replication!r}", hint="known: all, none")
+    ignore("T.alloc_reducer", replication=replication)
     sizes = shape_of(shape)
     reducer = Reducer(sizes, dtype, op, None)
     if op.startswith("bit") and is_float(reducer.dtype):
@@ -155,6 +157,7 @@ def finalize_reducer(reducer: Any, dst: Any = None, batch: int = 1) -> None:
     memory = _reducer(reducer, "T.finalize_reducer")
     if batch < 1:
         raise error(ValueError, f"batch must be >= 1, got {batch}")
+    ignore("T.finalize_reducer", batch=batch)
     elements = math.prod(memory.shape)
     if batch > elements:
         raise error(ValueError, f"batch {batch} exceeds total output elements: `{memory.label()}` has {elements}")

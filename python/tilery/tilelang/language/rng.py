@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.memory import LocalVar
@@ -29,6 +30,7 @@ def rng_init(seed: Any, seq: Any = None, off: Any = 0, generator: str = "curandS
     trace = kernel("T.rng_init")
     if generator not in GENERATORS:
         raise error(ValueError, f"T.rng_init has no generator {generator!r}", hint="known: " + ", ".join(GENERATORS))
+    ignore("T.rng_init", generator=generator)
     for what, value in (("seed", seed), ("seq", seq), ("off", off)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, Expr))):
             raise error(TypeError, f"{what} of T.rng_init is an integer, got {value!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..carver.arch.driver import get_num_sms
 from ..tracing.context import kernel
@@ -196,6 +197,7 @@ def annotate_ws_schedule(schedule: WSSchedule) -> None:
     kernel("T.annotate_ws_schedule")
     if not isinstance(schedule, WSSchedule):
         raise error(TypeError, f"T.annotate_ws_schedule takes a T.WSSchedule, got {schedule!r}")
+    ignore("T.annotate_ws_schedule", schedule=schedule)
 
 
 class ws_op:
@@ -205,6 +207,7 @@ class ws_op:
         kernel("T.ws_op")
         if not isinstance(name, str):
             raise error(TypeError, f"T.ws_op takes a name, got {name!r}")
+        ignore("T.ws_op", name=name)
 
     def __enter__(self) -> None: ...
 

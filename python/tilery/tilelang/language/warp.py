@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import kernel, threads
 from ..tracing.thread_index import ThreadIndex
@@ -13,6 +14,7 @@ from ..tracing.values import Expr, Val, binary, cast, is_number, read, select
 
 WARP = 32
 GROUP = 4  # warps
+FULL = 0xFFFFFFFF  # a mask of all threads of a warp
 
 
 def _count(trace: Any) -> int:
@@ -63,6 +65,7 @@ def _shuffle(name: str, mode: str, text: str) -> Callable[..., Val]:
 
     def function(value: Any, lane: Any, width: int = WARP, mask: Any = None) -> Val:
         trace = threads(what)
+        ignore(what, mask=mask)
         if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32):
             raise error(ValueError, f"{what} takes a width of 1, 2, 4, 8, 16 or 32 threads, got {width!r}")
         return Val(trace.native.shuffle(mode, _operand(trace, value, what), read(lane), width))
@@ -78,18 +81,27 @@ shfl_down = _shuffle("shfl_down", "down", "The value of the thread that many pla
 shfl_xor = _shuffle("shfl_xor", "xor", "The value of the thread whose place differs in these bits.")
 
 
+def _check_warp(what: str, mask: Any, warp_size: Any) -> None:
+    if warp_size != WARP:
+        raise error(ValueError, f"{what} has warps of {warp_size!r} threads", hint=f"a warp is {WARP} threads")
+    ignore(what, mask=mask)
+
+
 def tvm_warp_shuffle(mask: Any, value: Any, lane: Any, width: int = WARP, warp_size: int = WARP) -> Val:
     """The value of the thread at a place of the group."""
+    _check_warp("T.tvm_warp_shuffle", mask, warp_size)
     return shfl_sync(value, lane, width)
 
 
 def tvm_warp_shuffle_up(mask: Any, value: Any, offset: Any, width: int = WARP, warp_size: int = WARP) -> Val:
     """The value of the thread that many places before."""
+    _check_warp("T.tvm_warp_shuffle_up", mask, warp_size)
     return shfl_up(value, offset, width)
 
 
 def tvm_warp_shuffle_down(mask: Any, value: Any, offset: Any, width: int = WARP, warp_size: int = WARP) -> Val:
     """The value of the thread that many places after."""
+    _check_warp("T.tvm_warp_shuffle_down", mask, warp_size)
     return shfl_down(value, offset, width)
 
 
@@ -101,26 +113,63 @@ def _predicate(what: str, predicate: Any) -> Any:
     return predicate
 
 
-def _vote(name: str, mode: str, width: int, result: str, text: str) -> Callable[..., Any]:
-    what = f"T.{name}"
+def _voted(what: str, mode: str, predicate: Any, width: int) -> Val:
+    predicate = _predicate(what, predicate)
+    trace = threads(what)
+    return Val(trace.native.vote(mode, trace.native.cast(predicate, "bool"), width))
 
-    def function(predicate: Any, mask: Any = None) -> Any:
-        predicate = _predicate(what, predicate)
-        trace = threads(what)
-        return cast(Val(trace.native.vote(mode, trace.native.cast(predicate, "bool"), width)), result)
+
+def _masked(mask: Any) -> Any:
+    """The bits of the threads that a mask names; None: all."""
+    mask = read(mask)
+    if mask is None or (isinstance(mask, int) and mask & FULL == FULL):
+        return None
+    return cast(mask & FULL, "uint64") if isinstance(mask, int) else cast(cast(mask, "uint32"), "uint64")
+
+
+def _ballot(what: str, predicate: Any, mask: Any) -> Any:
+    """Bit l: the predicate of place l, of those that the mask names."""
+    bits, named = cast(_voted(what, "ballot", predicate, WARP), "uint64"), _masked(mask)
+    return bits if named is None else bits & named
+
+
+def any_sync(predicate: Any, mask: Any = None) -> Any:
+    """1 if the predicate holds in some thread of the warp, or of those in the mask, else 0."""
+    if _masked(mask) is None:
+        return cast(_voted("T.any_sync", "any", predicate, WARP), "int32")
+    return cast(_ballot("T.any_sync", predicate, mask) != 0, "int32")
+
+
+def all_sync(predicate: Any, mask: Any = None) -> Any:
+    """1 if the predicate holds in all threads of the warp, or of those in the mask, else 0."""
+    named = _masked(mask)
+    if named is None:
+        return cast(_voted("T.all_sync", "all", predicate, WARP), "int32")
+    return cast(_ballot("T.all_sync", predicate, mask) == named, "int32")
+
+
+def ballot(predicate: Any, mask: Any = None) -> Any:
+    """Bit l: the predicate of place l of the warp; 0 where the mask leaves it out."""
+    return _ballot("T.ballot", predicate, mask)
+
+
+def ballot_sync(predicate: Any, mask: Any = None) -> Any:
+    """Bit l: the predicate of place l of the warp; 0 where the mask leaves it out."""
+    return _ballot("T.ballot_sync", predicate, mask)
+
+
+def _of_block(name: str, mode: str, text: str) -> Callable[[Any], Any]:
+    def function(predicate: Any) -> Any:
+        return cast(_voted(f"T.{name}", mode, predicate, 0), "int32")
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     return function
 
 
-any_sync = _vote("any_sync", "any", WARP, "int32", "1 if the predicate holds in some thread of the warp, else 0.")
-all_sync = _vote("all_sync", "all", WARP, "int32", "1 if the predicate holds in all threads of the warp, else 0.")
-ballot = _vote("ballot", "ballot", WARP, "uint64", "Bit l: the predicate of place l of the warp.")
-ballot_sync = _vote("ballot_sync", "ballot", WARP, "uint64", "Bit l: the predicate of place l of the warp.")
-syncthreads_count = _vote("syncthreads_count", "count", 0, "int32", "In how many threads of the block the predicate holds.")
-syncthreads_and = _vote("syncthreads_and", "all", 0, "int32", "1 if the predicate holds in all threads of the block, else 0.")
-syncthreads_or = _vote("syncthreads_or", "any", 0, "int32", "1 if the predicate holds in some thread of the block, else 0.")
+syncthreads_count = _of_block("syncthreads_count", "count", "In how many threads of the block the predicate holds.")
+syncthreads_and = _of_block("syncthreads_and", "all", "1 if the predicate holds in all threads of the block, else 0.")
+syncthreads_or = _of_block("syncthreads_or", "any", "1 if the predicate holds in some thread of the block, else 0.")
 
 
 def activemask() -> Any:
@@ -129,22 +178,26 @@ def activemask() -> Any:
 
 
 def match_any_sync(value: Any, mask: Any = None) -> Any:
-    """Bit l: place l of the warp has the same value."""
+    """Bit l: place l of the warp, which the mask does not leave out, has the same value."""
     trace = threads("T.match_any_sync")
     own = Val(_operand(trace, value, "T.match_any_sync"))
     same = cast(0, "uint32")
     for lane in range(WARP):
         there = shfl_sync(own, lane) == own
         same = same | select(there, cast(1 << lane, "uint32"), cast(0, "uint32"))
-    return cast(same, "uint64")
+    named = _masked(mask)
+    return cast(same, "uint64") if named is None else cast(same, "uint64") & named
 
 
 def match_all_sync(value: Any, mask: Any = None) -> Any:
-    """All bits where every thread of the warp has the same value, else 0."""
+    """All bits, or those of the mask, where all of these threads have the same value, else 0."""
     trace = threads("T.match_all_sync")
+    named = _masked(mask)
+    if named is not None:
+        return select(match_any_sync(value, mask) == named, named, cast(0, "uint64"))
     own = Val(_operand(trace, value, "T.match_all_sync"))
     alike = all_sync(shfl_sync(own, 0) == own)
-    return select(alike != 0, cast(0xFFFFFFFF, "uint64"), cast(0, "uint64"))
+    return select(alike != 0, cast(FULL, "uint64"), cast(0, "uint64"))
 
 
 def _warp_reduce(name: str, combine: Callable[[Any, Any], Any], text: str) -> Callable[[Any], Any]:

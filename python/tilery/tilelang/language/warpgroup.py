@@ -6,11 +6,12 @@ import math
 from types import TracebackType
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.context import current, kernel, threads
 from ..tracing.values import OneThread
 from ..tvm.error import InternalError
-from .gemm_op import GemmWarpPolicy, gemm
+from .gemm_op import GemmWarpPolicy, check_options, multiply
 
 _GROUP = 128
 
@@ -86,14 +87,20 @@ def wgmma_gemm(
             f"C has {rows[0] if rows else '?'} rows and {trace.acting} threads compute it",
             hint="C has a multiple of 64 rows, and warp groups of 128 threads compute it; or use T.gemm",
         )
-    gemm(A, B, C, transpose_A, transpose_B, policy, clear_accum)
+    check_options("T.wgmma_gemm", policy, k_pack, 0, mbar, annotations)
+    multiply(A, B, C, transpose_A, transpose_B, clear_accum)
 
 
 def wait_wgmma(num_mma: int = 0) -> None:
     """Products before the last `num_mma` have ended; all have when the next statement begins."""
-    kernel("T.wait_wgmma")
+    _wait("T.wait_wgmma", num_mma)
+
+
+def _wait(what: str, num_mma: Any) -> None:
+    kernel(what)
     if not isinstance(num_mma, int) or num_mma < 0:
-        raise error(ValueError, f"T.wait_wgmma takes a number of products, got {num_mma!r}")
+        raise error(ValueError, f"{what} takes a number of products, got {num_mma!r}")
+    ignore(what, num_mma=num_mma)
 
 
 def warpgroup_arrive() -> None:
@@ -108,9 +115,10 @@ def warpgroup_commit_batch() -> None:
 
 def warpgroup_wait(num_mma: int = 0) -> None:
     """Waits for batches of products; statements take effect in order anyway."""
-    wait_wgmma(num_mma)
+    _wait("T.warpgroup_wait", num_mma)
 
 
 def warpgroup_fence_operand(*operands: Any, num_regs: int = 0, offset: int = 0) -> None:
     """A fence of registers; statements take effect in order anyway."""
     kernel("T.warpgroup_fence_operand")
+    ignore("T.warpgroup_fence_operand", operands=operands, num_regs=num_regs, offset=offset)

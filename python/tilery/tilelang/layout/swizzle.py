@@ -6,6 +6,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.dtypes import dtype
 from .layout import Layout
@@ -61,11 +62,13 @@ def _chosen(buffer: Any, units: int) -> Layout:
 
 def make_swizzled_layout(buffer: Any, k_major: bool = True, allow_pad: bool = True) -> Layout:
     """Groups as large as the rows allow, linear where they allow none; tiles are never padded."""
+    ignore("tilelang.layout.make_swizzled_layout", k_major=k_major, allow_pad=allow_pad)
     return _chosen(buffer, _units(buffer))
 
 
 def make_wgmma_swizzled_layout(buffer: Any, continuity: int | None = None, k_major: bool = True) -> Layout:
     """The same for Hopper's matrix instructions; continuity: elements of a row that lie side by side."""
+    ignore("tilelang.layout.make_wgmma_swizzled_layout", k_major=k_major)
     return _chosen(buffer, _units(buffer, continuity))
 
 

@@ -148,5 +148,7 @@ def get_mxfp_intrin_group(
 ) -> dict[str, str]:
     """{"func_name", "c_source"} of the decoder of 4-bit floats, `use_twiddling`: of those whose bits are spread over pairs of
     bytes."""
+    if str(source_format) not in ("int", "uint"):
+        raise error(ValueError, f"get_mxfp_intrin_group has no source_format {source_format!r}", hint="known: int, uint")
     short = {"bfloat16": "bf16", "float16": "f16"}.get(str(out_dtype), str(out_dtype))
     return _group(f"decode_fp{source_bit}_to_{short}{'_twiddling' if use_twiddling else ''}")

@@ -75,6 +75,10 @@ class NeedsTurns(BaseException):
         self.place = place
 
 
+class NeedsFastMath(BaseException):
+    """Raised where a function's body asks for fast math: it is traced again with it."""
+
+
 class NeedsPairs(BaseException):
     """Raised where neighbouring iterations of a parallel loop store to one byte: it is traced again, two iterations in one.
     place: the launch, and the loop's line and variable."""

@@ -55,4 +55,16 @@ def call(language: str, row: Row, name: str, *arguments: Any) -> Any:
     for operand in operands:
         if isinstance(operand, Expr) and operand.dtype not in takes:
             raise error(TypeError, f"T.{name} does not take {operand.dtype}", hint="it takes " + ", ".join(takes))
+    if name.startswith("__"):  # T.__exp: fast, whatever the options of the function say
+        return _fast(row, arguments)
     return row.call(Operations, *arguments)
+
+
+def _fast(row: Row, arguments: tuple[Any, ...]) -> Any:
+    """The machine's approximation of a function."""
+    native = current_builder()
+    before = native.fast_math(True)
+    try:
+        return row.call(Operations, *arguments)
+    finally:
+        native.fast_math(before)

@@ -9,7 +9,7 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
-from .context import NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
+from .context import NeedsFastMath, NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
 from .memory import Memory
 from .shapes import TensorType, row_major
 from .values import Expr, Node, Var, binary, sizes_in, written
@@ -34,11 +34,13 @@ def build(
     left_out: Sequence[str] = (),
     work: Work | None = None,
     lone: bool = False,
+    fast_math: bool | None = None,
 ) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None.
-    lone: for a target whose blocks are one thread."""
+    lone: for a target whose blocks are one thread. fast_math: whether functions may be a machine's approximations; None: if the
+    body says so."""
     from .phases import NeedsWorkspace  # what the disk cache has is not traced
 
     needed: list[NeedsWorkspace] = []
@@ -46,7 +48,9 @@ def build(
     threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
     while True:
         try:
-            return _build(prim_func, output_positions, layouts, left_out, work, lone, needed, scalars, threaded)
+            return _build(prim_func, output_positions, layouts, left_out, work, lone, fast_math, needed, scalars, threaded)
+        except NeedsFastMath:
+            fast_math = True
         except NeedsWorkspace as need:
             needed.append(need)
         except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox, NeedsPairs) as needs:
@@ -60,6 +64,7 @@ def _build(
     left_out: Sequence[str],
     work: Work | None,
     lone: bool,
+    fast_math: bool | None,
     needed: Sequence[NeedsWorkspace],
     scalars: dict[str, Var],
     threaded: set[tuple[int, Any]],
@@ -69,7 +74,8 @@ def _build(
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
-        trace.threaded, trace.lone = threaded, lone
+        trace.threaded, trace.lone, trace.fast_math = threaded, lone, fast_math
+        native.fast_math(bool(fast_math))
         arguments: list[Any] = []
         for index, (name, kind) in enumerate(prim_func.params):
             if isinstance(kind, TensorType):

@@ -113,6 +113,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         self.reducers: list[Any] = []  # of the open kernel
         self.guests: Any = None  # the trace of functions of other languages
         self.foreign: Any = ()  # the class of their values
+        self.fast_math: bool | None = None  # are functions the machine's approximations? None: the body may say so
         self.lone = False  # whether a block is one thread for the target
         self.several = 0  # conditions around that several threads fulfil
         self.reduction: Any = None  # T.comm_reducer of the scope around

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import error
+from .compile_flags import CompileFlags
 
 
 class PassConfigKey(str, enum.Enum):
-    """Accepted everywhere; none changes what a program computes."""
+    """Switches by name. TL_ENABLE_FAST_MATH makes functions and quotients of float32 a GPU's approximations; of the others the
+    table says why they change nothing (tilelang/ignored_passes.py)."""
 
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[Any]) -> str:
@@ -90,21 +92,37 @@ def _plain(key: str) -> str:
     return key.lower().replace("tirx.", "tir.", 1)
 
 
-def check_pass_configs(configs: Any) -> None:
-    """Refuses what is no dict, and switches that no version has."""
-    if configs is None:
-        return
-    if not isinstance(configs, Mapping):
-        raise error(
-            TypeError,
-            f"pass_configs is a {type(configs).__name__}, not a dict",
-            hint="write {tilelang.PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: True}",
-        )
-    known = {_plain(key.value): key.value for key in PassConfigKey} | {_plain(key): key for key in _FORMER}
-    for key in configs:
-        name = key.value if isinstance(key, PassConfigKey) else key
-        if isinstance(name, str) and _plain(name) in known:
-            continue
-        near = difflib.get_close_matches(_plain(str(name)), known, 1)
-        hint = f"did you mean {known[near[0]]!r}?" if near else "tilelang.PassConfigKey lists what there is"
-        raise error(AttributeError, f"Invalid config option {name!r} in pass_configs", hint=hint)
+class PassConfigs:
+    """What a program sets. `fast_math`: whether functions may be the machine's approximations, None where nothing is said of it;
+    `ignored`: {name: value} of those that change nothing (tilelang/ignored_passes.py).
+
+    :raises TypeError: for what is no dict.
+    :raises AttributeError: for switches that no version has."""
+
+    def __init__(self, configs: Any) -> None:
+        if configs is not None and not isinstance(configs, Mapping):
+            raise error(
+                TypeError,
+                f"pass_configs is a {type(configs).__name__}, not a dict",
+                hint="write {tilelang.PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: True}",
+            )
+        self.ignored = {_name(key): value for key, value in (configs or {}).items()}
+        flags = CompileFlags(self.ignored.pop("TL_DEVICE_COMPILE_FLAGS", None))
+        exact = self.ignored.pop("tl.disable_fast_math", None)
+        fast = self.ignored.pop("TL_ENABLE_FAST_MATH", None)
+        wanted = [value for value in (fast, None if exact is None else not exact, flags.fast_math) if value is not None]
+        self.fast_math = bool(wanted[0]) if wanted else None
+        if flags.ignored:
+            self.ignored["TL_DEVICE_COMPILE_FLAGS"] = flags.ignored
+
+
+def _name(key: Any) -> str:
+    """The name of a key; of former versions' its text."""
+    text = key.value if isinstance(key, PassConfigKey) else key
+    known = {_plain(key.value): key.name for key in PassConfigKey} | {_plain(key): key for key in _FORMER}
+    if isinstance(text, str) and _plain(text) in known:
+        return known[_plain(text)]
+    near = difflib.get_close_matches(_plain(str(text)), known, 1)
+    spelled = {_plain(key): key for key in (*(key.value for key in PassConfigKey), *_FORMER)}
+    hint = f"did you mean {spelled[near[0]]!r}?" if near else "tilelang.PassConfigKey lists what there is"
+    raise error(AttributeError, f"Invalid config option {text!r} in pass_configs", hint=hint)

@@ -1,7 +1,8 @@
-"""Targets by name. A launch runs where its tensors are, so that a known one changes nothing."""
+"""Targets by name. A launch runs where its tensors are: a target is no choice."""
 
 from __future__ import annotations
 
+import re
 import threading
 from types import SimpleNamespace, TracebackType
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from ...errors import error
 
 KINDS = ("auto", "cuda", "c", "llvm", "cpu", "hip", "metal", "cutedsl")
+_ELSEWHERE = {"hip": "AMD's GPUs", "metal": "Apple's GPUs"}
 _entered = threading.local()
 
 
@@ -29,6 +31,8 @@ class Target:
             self.attrs = {key: value for key, _, value in pairs}
         if kind not in KINDS:
             raise error(ValueError, f"unknown target {target!r}", hint="known: " + ", ".join(KINDS))
+        if kind == "cuda" and self.attrs.get("arch") and not re.fullmatch(r"(sm|compute)_\d+[af]?", str(self.attrs["arch"])):
+            raise error(ValueError, f"the target {target!r} has no architecture of NVIDIA's GPUs", hint="write -arch=sm_90a")
         self.kind, self.host = SimpleNamespace(name=kind), host
 
     @property
@@ -63,6 +67,12 @@ class Target:
 
 
 def check_target(target: str | dict[str, Any] | Target | None) -> None:
-    """Refuses a target nobody knows; a launch runs where its tensors are, so a known one changes nothing."""
-    if target is not None:
-        Target(target)
+    """Refuses a target that nobody knows, and those that are no machine of ours; "auto" is the one that is entered."""
+    chosen = Target.current() if target in (None, "auto") else Target(target)
+    kind = chosen.kind.name if chosen else "auto"
+    if kind in _ELSEWHERE:
+        raise error(
+            ValueError,
+            f"the target {str(chosen)!r} means {_ELSEWHERE[kind]}, for which there is no code here",
+            hint="a launch runs where its tensors are, on a CPU or an NVIDIA GPU: the targets are auto, cuda, llvm, c, cpu",
+        )

@@ -55,13 +55,27 @@ def get_tensor_supply(supply_type: TensorSupplyType = TensorSupplyType.Integer) 
 
 
 def torch_assert_close(
-    actual: Any, expected: Any, rtol: float = 1e-3, atol: float = 1e-3, max_mismatched_ratio: float = 0.001, **_: Any
+    actual: Any,
+    expected: Any,
+    rtol: float = 1e-3,
+    atol: float = 1e-3,
+    max_mismatched_ratio: float = 0.001,
+    verbose: bool = False,
+    equal_nan: bool = True,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    base_name: str = "LHS",
+    ref_name: str = "Ref",
 ) -> None:
-    """Like torch.testing.assert_close, but a share of max_mismatched_ratio elements may differ."""
+    """Like torch.testing.assert_close of values, but a share of max_mismatched_ratio elements may differ."""
     if actual.shape != expected.shape:
         raise error(AssertionError, f"shapes differ: {tuple(actual.shape)} and {tuple(expected.shape)}")
     x, y = actual.double(), expected.double()
-    wrong = ~((x - y).abs() <= atol + rtol * y.abs()) & ~((x != x) & (y != y)) & (x != y)
+    wrong = ~((x - y).abs() <= atol + rtol * y.abs()) & (x != y)
+    if equal_nan:
+        wrong &= ~((x != x) & (y != y))
     count = int(wrong.sum())
     if count > max_mismatched_ratio * x.numel():
         worst = float((x - y).abs().nan_to_num(float("inf")).max())

@@ -1,6 +1,7 @@
 """@T.prim_func and @T.macro: functions whose source is traced."""
 
 import ast
+import copy
 import functools
 import inspect
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ....core import cache
+from ....core.ignored import Ignored, told
 from ....core.kept import Kept
 from ....errors import Error, error
 from ....frontend.source import remember, tree_of
@@ -94,6 +96,7 @@ class PrimFunc:
         )
 
     eager: Any = None  # see jit/eager.py
+    ignored: tuple[Ignored, ...] = ()  # options of the decorator that change nothing
     traced: tuple[Any, Kept] | None = None  # (layouts, the module for them): what the definition has traced
     compile_time: tuple[Any, ...] = ()  # arguments of the function that are no parameters: part of what the disk cache looks up
 
@@ -115,6 +118,7 @@ class PrimFunc:
         assert self.traced
         return self.traced[1].module
 
+    own_attrs: dict[str, Any] = {}  # what with_attr has added
     notes: Any = None  # what the last trace has noted: hints, and which tensors are returned
 
     @property
@@ -122,7 +126,7 @@ class PrimFunc:
         """The function's name, the hints of its body, and `tilelang_out_idx` where it returns tensors."""
         self._module()
         own = {name: value for name, value in self.notes.items() if name not in ("gpu_only", "output_types")}
-        return {"global_symbol": self.__name__, **own}
+        return {"global_symbol": self.__name__, **own, **self.own_attrs}
 
     used: Any = None  # names of the tensors that the last trace has read or written
 
@@ -133,8 +137,13 @@ class PrimFunc:
         return [name for name, kind in self.params if isinstance(kind, TensorType) and name not in self.used]
 
     def with_attr(self, attr_key_or_dict: Any, attr_value: Any = None) -> Any:
-        """The function itself: attributes of upstream's IR have no meaning here."""
-        return self
+        """The function with attributes, which its `attrs` then has; "global_symbol" is its name."""
+        given = attr_key_or_dict if isinstance(attr_key_or_dict, Mapping) else {attr_key_or_dict: attr_value}
+        other = copy.copy(self)
+        other.own_attrs = {**self.own_attrs, **given}
+        if "global_symbol" in given:
+            other.__name__, other.traced = str(given["global_symbol"]), None
+        return other
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise error(
@@ -148,9 +157,16 @@ class PrimFunc:
 
 
 def prim_func(func: Any = None, private: bool = False, check_well_formed: bool = True) -> Any:
-    """Decorator: a function of tensors whose body launches kernels. The options concern upstream's IR."""
+    """Decorator: a function of tensors whose body launches kernels."""
     names = dict(sys._getframe(1).f_locals)
-    return PrimFunc(func, names) if func is not None else lambda f: PrimFunc(f, names)
+    ignored = tuple(told("T.prim_func", {"private": private, "check_well_formed": check_well_formed}))
+
+    def decorated(function: Callable[..., Any]) -> PrimFunc:
+        made = PrimFunc(function, names)
+        made.ignored = ignored
+        return made
+
+    return decorated if func is None else decorated(func)
 
 
 class Macro:

@@ -84,7 +84,7 @@ def survey(function: Callable[..., Any], values: Mapping[str, Any], signature: M
 
     found = Survey()
     with Trace(_native.Builder("tir"), function.__name__) as trace:
-        trace.eager = found
+        trace.eager, trace.fast_math = found, False
         try:
             given = {name: values.get(name) for name in inspect.signature(function).parameters}
             for name, kind in signature.items():

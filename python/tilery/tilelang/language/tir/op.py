@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ....core.ignored import ignore
 from ....errors import error
 from ...tracing import dtypes
 from ...tracing.context import current
@@ -44,17 +45,20 @@ def max(a: Any, b: Any, *more: Any) -> Any:
 
 def if_then_else(cond: Any, t: Any, f: Any, span: Any = None, dtype: str | None = None) -> Any:
     """t where the condition is true, else f; converted to dtype if one is given."""
+    ignore("T.if_then_else", span=span)
     result = select(cond, t, f)
     return result if dtype is None else cast(result, dtype)
 
 
 def Select(condition: Any, true_value: Any, false_value: Any, span: Any = None) -> Any:
     """true_value where the condition is true, else false_value."""
+    ignore("T.Select", span=span)
     return if_then_else(condition, true_value, false_value)
 
 
 def infinity(dtype: str = "float32", span: Any = None) -> Any:
     """Positive infinity of a type; outside of kernels Python's."""
+    ignore("T.infinity", span=span)
     return cast(math.inf, dtype)
 
 
@@ -81,6 +85,7 @@ _LEAST = {"float8_e8m0fnu": 2.0**-127}  # powers of two have no sign
 
 def max_value(dtype: str, span: Any = None) -> int | float:
     """The largest finite value of a type."""
+    ignore("T.max_value", span=span)
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
         return _LIMITS[dtype]
@@ -89,6 +94,7 @@ def max_value(dtype: str, span: Any = None) -> int | float:
 
 def min_value(dtype: str, span: Any = None) -> int | float:
     """The smallest finite value of a type."""
+    ignore("T.min_value", span=span)
     dtype = dtypes.dtype(dtype)
     if dtypes.is_float(dtype):
         return _LEAST.get(dtype, -_LIMITS[dtype])
@@ -97,6 +103,7 @@ def min_value(dtype: str, span: Any = None) -> int | float:
 
 def reinterpret(value: Any, dtype: Any, span: Any = None) -> Val | None:
     """The bits of value as another type."""
+    ignore("T.reinterpret", span=span)
     if isinstance(value, str):  # upstream's old order of arguments
         value, dtype = dtype, value
     if dtype == "handle":
@@ -106,6 +113,7 @@ def reinterpret(value: Any, dtype: Any, span: Any = None) -> Val | None:
 
 def Cast(dtype: str, value: Any, span: Any = None) -> Any:
     """The value converted to a type."""
+    ignore("T.Cast", span=span)
     return cast(value, dtype)
 
 

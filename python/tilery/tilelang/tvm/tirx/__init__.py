@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....core.ignored import ignore
 from ... import language
 from ...language.eager import PrimFunc
 from ...tracing.memory import Element as BufferLoad
@@ -23,6 +24,7 @@ _missing = hook("tvm.tirx")
 
 def const(value: Any, dtype: Any = None, span: Any = None) -> Any:
     """A number of a type; outside of kernels, and of type int32, Python's."""
+    ignore("tilelang.tvm.tirx.const", span=span)
     return value if dtype is None else cast(value, dtype)
 
 
