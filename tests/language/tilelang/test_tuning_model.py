@@ -46,13 +46,16 @@ def test_few_and_unknown_ones_are_all_timed():
     assert model.worth_timing(sizes) == [0, 1, 2, 3, 4]
 
 
+TILES = ((16, 1), (8, 1), (16, 2), (32, 1), (128, 1), (64, 1), (256, 1))
+
+
 def test_a_tuner_times_the_best_alone(monkeypatch):
     timed = []
 
-    @tilelang.autotune(configs=[{"block": block} for block in (16, 16, 16, 32, 64, 64, 64)], warmup=1, rep=1)
+    @tilelang.autotune(configs=[{"block": b, "stages": n} for b, n in TILES], warmup=1, rep=1)
     @tilelang.jit(out_idx=[-1])
-    def tuned(block=64):
-        return product(block)
+    def tuned(block=64, stages=1):
+        return product(block, stages)
 
     from tilery.tilelang.autotuner import tuner
 
@@ -68,3 +71,39 @@ def test_a_tuner_times_the_best_alone(monkeypatch):
     assert timed and min(timed) >= 32 and kernel.config["block"] in timed
     a, b = torch.randint(-2, 3, (512, 512)).half(), torch.randint(-2, 3, (512, 512)).half()
     assert torch.equal(kernel(a, b), (a.float() @ b.float()).half())
+
+
+def test_equal_code_is_timed_once(monkeypatch):
+    """Configurations that differ in what nobody reads have one kernel's time, and are in the results."""
+    timed = []
+
+    def build(policy, factor):
+        @T.prim_func
+        def main(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
+            with T.Kernel(1, threads=128):
+                T.use_swizzle(policy + 1)
+                a, b = T.alloc_shared((64, 64), "float16"), T.alloc_shared((64, 64), "float16")
+                c = T.alloc_fragment((64, 64), "float32")
+                T.copy(A, a)
+                T.copy(B, b)
+                T.gemm(a, b, c, clear_accum=True, policy=policy)
+                for i, j in T.Parallel(64, 64):
+                    C[i, j] = c[i, j] * factor
+
+        return main
+
+    from tilery.tilelang.autotuner import tuner
+
+    real = tuner.fastest
+
+    def spy(candidates, call, profile):
+        timed.extend(config for config, _ in candidates)
+        return real(candidates, call, profile)
+
+    monkeypatch.setattr(tuner, "fastest", spy)
+    configs = [{"policy": policy, "factor": factor} for factor in (1.0, 2.0) for policy in T.GemmWarpPolicy]
+    compiled = tuner.AutoTuner.from_kernel(build, configs).set_compile_args(out_idx=-1)
+    result = compiled.run(warmup=1, rep=1)
+    assert timed == [configs[0], configs[3]] and result.config in timed
+    assert list(result.latencies) == [repr(config) for config in configs]
+    assert len(set(result.latencies.values())) == 2 and min(result.latencies.values()) <= result.latency

@@ -71,7 +71,7 @@ class AutotuneResult:
         staged.replace(folder / "best_config.json")
 
     @classmethod
-    def load_from_disk(cls, path: str | Path, compile_args: CompileArgs | None = None, **_: Any) -> AutotuneResult | None:
+    def load_from_disk(cls, path: str | Path, compile_args: CompileArgs | None = None) -> AutotuneResult | None:
         """What save_to_disk wrote; None if there is nothing."""
         file = Path(path) / "best_config.json"
         return cls(**json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None

@@ -25,6 +25,7 @@ from ..utils.tensor import TensorSupplyType, torch_assert_close
 from .capture import get_autotune_inputs
 from .model import worth_timing
 from .param import AutotuneResult, CompileArgs, ProfileArgs
+from .same_code import first_of_same_code
 
 Configs = Sequence[dict[str, Any]] | Callable[..., Sequence[dict[str, Any]]]
 # Times closer than this share are a tie, which the earlier configuration wins: noise does not choose.
@@ -71,9 +72,9 @@ def _reference_latency(inputs: Sequence[Any], profile: ProfileArgs) -> float | N
 
 def fastest(
     candidates: Sequence[tuple[dict[str, Any], Any]], call: Callable[[Any], Callable[[], Any]], profile: ProfileArgs
-) -> tuple[int, float]:
-    """(position, milliseconds) of the fastest candidate; those that fail are left out."""
-    best, failures = (-1, float("inf")), []
+) -> tuple[int, dict[int, float]]:
+    """(position of the fastest candidate, {position: milliseconds}); those that fail are left out."""
+    best, failures, times = (-1, float("inf")), [], {}
     with Progress("tuning", len(candidates)) as bar:
         for position, (config, candidate) in enumerate(candidates):
             try:
@@ -90,13 +91,34 @@ def fastest(
                 failures.append((config, failure))
                 bar.step("failed")
                 continue
+            times[position] = latency
             if latency < best[1] * (1 - TIE):
                 best = position, latency
             bar.step(f"best {best[1]:.4g} ms")
     if best[0] < 0:
         config, failure = failures[0]
         raise error(RuntimeError, f"no configuration could be run; {config}: {failure}") from failure
-    return best
+    return best[0], times
+
+
+def choose(
+    candidates: Sequence[tuple[dict[str, Any], Any]],
+    kernel_of: Callable[[Any], JITKernel],
+    call: Callable[[Any], Callable[[], Any]],
+    profile: ProfileArgs,
+    prepared: bool = True,
+) -> tuple[int, dict[int, float]]:
+    """(position of the fastest candidate, {position: milliseconds}). The best by the model are compiled side by side, unless
+    their calls do that, then timed one after the other. Of those with the same code one is, and all have its time."""
+    kernels = [kernel_of(candidate) for _, candidate in candidates]
+    firsts = first_of_same_code(kernels)
+    distinct = sorted(set(firsts))
+    chosen = [distinct[position] for position in worth_timing([kernels[first].prim_func for first in distinct])]
+    if prepared:
+        prepare([kernels[position] for position in chosen])
+    best, times = fastest([candidates[position] for position in chosen], call, profile)
+    measured = {chosen[position]: latency for position, latency in times.items()}
+    return chosen[best], {position: measured[first] for position, first in enumerate(firsts) if first in measured}
 
 
 class AutoTuner:
@@ -140,12 +162,12 @@ class AutoTuner:
         if not made:
             raise error(RuntimeError, f"no configuration could be compiled: {failure}") from failure
         inputs = _inputs(made[0][1], profile)
-        made = [made[position] for position in worth_timing([kernel.prim_func for _, kernel in made])]
-        prepare([kernel for _, kernel in made])
-        position, latency = fastest(made, lambda kernel: self._call(kernel, inputs, profile), profile)
+        position, times = choose(made, lambda kernel: kernel, lambda kernel: self._call(kernel, inputs, profile), profile)
         config, kernel = made[position]
+        latency = times[position]
+        latencies = {repr(made[each][0]): milliseconds for each, milliseconds in times.items()}
         kernel.config, kernel.latency, kernel.ref_latency = config, latency, _reference_latency(inputs, profile)
-        return AutotuneResult(latency, config, kernel.ref_latency, kernel.prim_func, kernel)
+        return AutotuneResult(latency, config, kernel.ref_latency, kernel.prim_func, kernel, latencies=latencies)
 
     @staticmethod
     def _call(kernel: JITKernel, inputs: list[Any], profile: ProfileArgs) -> Callable[[], Any]:
@@ -209,6 +231,7 @@ class AutoTuneImpl:
             found, times = self._tune(configs, args, given, run)
             self._tuner_cache[key] = found
         arguments = {**given, **{name: value for name, value in found.items() if name != "pass_configs"}}
+        impl = impl.with_pass_configs(found.get("pass_configs"))
         result = impl(*args, **arguments) if run else impl.compile(*args, **arguments)
         if isinstance(result, JITKernel):
             result.config = found
@@ -254,26 +277,27 @@ class AutoTuneImpl:
         for config in configs:
             arguments = {**given, **{name: value for name, value in config.items() if name != "pass_configs"}}
             try:
-                candidates.append((config, self._candidate(args, arguments, run)))
+                candidates.append((config, self._candidate(config, args, arguments, run)))
             except Exception as refused:
                 failure = failure or refused
         if not candidates:
             raise failure or error(ValueError, f"`{self.jit_impl.__name__}` was given no configurations to choose from")
-        candidates = [candidates[position] for position in worth_timing([made[0].prim_func for _, made in candidates])]
-        if not run or not self.jit_impl.eager:
-            prepare([kernel for _, (kernel, _) in candidates])
         inputs = self._shared_inputs(candidates)
-        position, latency = fastest(candidates, lambda made: self._call(made, inputs), self.profile)
+        prepared = not run or not self.jit_impl.eager
+        position, times = choose(
+            candidates, lambda made: made[0], lambda made: self._call(made, inputs), self.profile, prepared
+        )
         config, (_, own) = candidates[position]
+        latency = times[position]
         reference = _reference_latency(own if own is not None else inputs or (), self.profile)
         if stored:
             found = {"position": configs.index(config), "latency": latency, "ref_latency": reference}
             _native.cache_put("manifest", stored, json.dumps(found).encode())
         return config, (latency, reference)
 
-    def _candidate(self, args: tuple[Any, ...], arguments: dict[str, Any], run: bool) -> Any:
+    def _candidate(self, config: dict[str, Any], args: tuple[Any, ...], arguments: dict[str, Any], run: bool) -> Any:
         """(kernel, its inputs or None)."""
-        impl = self.jit_impl
+        impl = self.jit_impl.with_pass_configs(config.get("pass_configs"))
         if impl.eager and run:
             return impl.eager.compile(args, arguments)
         return impl.compile(*args, **arguments), None
@@ -297,6 +321,7 @@ class AutoTuneImpl:
             return None
         device = _native.gpu_target(0) if _native.gpu_count() else _native.target_id("host")
         text = f"autotune\n{_native.build_id()}\n{device}\n{source}\n{configs!r}\n{self._key(args, given)!r}"
+        text += f"\n{self.jit_impl.options.fast_math}"
         return hashlib.sha256(text.encode()).hexdigest()
 
 
