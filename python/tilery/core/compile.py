@@ -102,7 +102,7 @@ class CompiledKernel:
         return self.image(cluster=blocks) if blocks else self.image(boxes=False)
 
     def ignored_by_call(self) -> Sequence[Ignored]:
-        """Options beside the arguments that this kind of call sets in vain."""
+        """Options beside the arguments that this kind of call sets in vain, or may: those that give hints."""
         return ()
 
     @property
@@ -110,7 +110,8 @@ class CompiledKernel:
         """How the kernel came to its code."""
         if self._ignored is None:
             self._ignored = self.traced().ignored
-        return Explanation((*self.ignored_by_call(), *self._ignored))
+        told = (*self.ignored_by_call(), *self._ignored)
+        return Explanation(tuple(each for each in told if not each.hint or self.ignores(each.hint)))
 
     @property
     def module(self) -> _native.Module:

@@ -16,6 +16,7 @@ from ..frontend.wording import shown
 
 TABLES = {
     "tl": "tileon.ignored",
+    "tileon": "tileon.ignored",
     "kernel[grid]": "tileon.ignored",
     "knobs": "tileon.ignored",
     "T": "tilelang.ignored",
@@ -26,10 +27,12 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Option:
-    """Why an option is ignored, and the values with which nobody asks for anything."""
+    """Why an option is ignored, and the values with which nobody asks for anything. hint: the one (compiler/ir/hints.h) that it
+    gives; code that heeds it does not ignore the option."""
 
     reason: str
     unset: tuple[Any, ...] = (None, False)
+    hint: str = ""
 
     def is_unset(self, value: Any) -> bool:
         return any(value is known or type(value) is type(known) and value == known for known in self.unset)
@@ -37,18 +40,19 @@ class Option:
 
 @dataclass(frozen=True)
 class Ignored:
-    """An option that a program set. place: (file, line, column, function), where a kernel's own code sets it."""
+    """An option that a program set. place: (file, line, column, function), where a kernel's own code sets it. hint: Option's."""
 
     option: str
     reason: str
     place: Place | None = None
+    hint: str = ""
 
     @staticmethod
     def text_of(ignored: Sequence[Ignored]) -> str:
         """For the disk cache."""
         import json  # few kernels have any
 
-        return json.dumps([(each.option, each.reason, each.place) for each in ignored]) if ignored else ""
+        return json.dumps([(each.option, each.reason, each.place, each.hint) for each in ignored]) if ignored else ""
 
     @classmethod
     def of_text(cls, text: str) -> list[Ignored]:
@@ -56,7 +60,7 @@ class Ignored:
             return []
         import json
 
-        return [cls(option, reason, tuple(place) if place else None) for option, reason, place in json.loads(text)]
+        return [cls(option, reason, tuple(place) if place else None, hint) for option, reason, place, hint in json.loads(text)]
 
     def __str__(self) -> str:
         where = f"{self.place[0]}:{self.place[1]}: " if self.place else ""
@@ -74,7 +78,7 @@ def told(function: str, given: Mapping[str, Any], place: Place | None = None) ->
     """Those of the given options that ask for something. Each must be in the table; "" is the call itself."""
     rows = table(function)
     return [
-        Ignored(f"{function}({name and f'{name}={shown(value)}'})", rows[name].reason, place)
+        Ignored(f"{function}({name and f'{name}={shown(value)}'})", rows[name].reason, place, rows[name].hint)
         for name, value in given.items()
         if not rows[name].is_unset(value)
     ]

@@ -34,11 +34,7 @@ class CompiledKernel(compile.CompiledKernel):
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
 
     def ignored_by_call(self) -> Sequence[Ignored]:
-        heeded = set() if self.ignores("num_warps") else {"num_warps"}
-        found: list[Ignored] = []
-        for function, options in self.given.items():
-            found += told(function, {name: value for name, value in options.items() if name not in heeded})
-        return found
+        return [one for function, options in self.given.items() for one in told(function, options)]
 
     @property
     def possible_hints(self) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from ..core.ignored import Option
 
 _KERNEL = {
-    "num_warps": Option("how many threads run a program follows from its tiles and the device"),
+    "num_warps": Option("how many threads run a program follows from its tiles and the device", hint="num_warps"),
     "num_stages": Option("how far loads run ahead is found from the loop's loads and products"),
 }
 _TUNING = {

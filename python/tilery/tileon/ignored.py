@@ -3,6 +3,7 @@
 from ..core.ignored import Option
 
 _SCHEDULE = "what waits for what is found from the loop's loads and products"
+_AHEAD = "how far loads run ahead is found from the loop's loads and products"
 _NO_ROLES = "which warps bring tiles in and which compute is found from the kernel's loads and products"
 _NOT_A_CPU = "CPUs have no blocks"
 _AMD = "it is for GPUs of AMD, which kernels are not compiled for"
@@ -21,9 +22,9 @@ _EXACT = "functions are as exact with it as without"
 # {function: {option: why}}
 ROWS = {
     "kernel[grid]": {
-        "maxnreg": Option("a CPU's code takes the registers that there are"),
-        "launch_pdl": Option("a CPU's launches run one after the other"),
-        "num_warps": Option("how many threads run a program follows from its tiles and the device", (None, 4)),
+        "num_warps": Option("how many threads run a program follows from its tiles and the device", (None, 4), "num_warps"),
+        "maxnreg": Option("a CPU's code takes the registers that there are, and a schedule with roles deals them itself", hint="maxnreg"),
+        "launch_pdl": Option("a CPU's launches run one after the other", hint="launch_pdl"),
         "num_stages": Option(_LOOPS, (None, 3)),
         "num_ctas": Option(_NOT_A_CPU, (None, 1)),
         "cluster_dims": Option(_NOT_A_CPU, (None, (1, 1, 1), [1, 1, 1])),
@@ -83,7 +84,17 @@ ROWS = {
         "cupti_lib_dir": Option("launches are timed by the host, without CUPTI"),
         "enable_nvtx": Option("no ranges are told to NVIDIA's profilers"),
     },
+    "tileon.jit": {
+        "version": Option("kernels are told apart by their source"),
+        "do_not_specialize_on_alignment": Option("each alignment that calls bring gets code of its own"),
+        "noinline": Option("what a kernel calls becomes part of it"),
+    },
+    "tileon.compile": {"_env_vars": Option("variables are read from the environment", (None, {}))},
+    "tileon.compiler.ASTSource.make_ir": dict.fromkeys(
+        ("options", "codegen_fns", "module_map", "context"), Option("which arguments a kernel writes does not depend on it")
+    ),
     "tl.range": {
+        "num_stages": Option(_AHEAD, (None, 0), "num_stages"),
         "disallow_acc_multi_buffer": Option("sums stay in registers, in one buffer"),
         "flatten": Option(_SCHEDULE),
         "warp_specialize": Option(_SCHEDULE),

@@ -20,6 +20,16 @@ def ranges(x):
         tl.store(x, 1)
 
 
+@tileon.jit(noinline=True)
+def one(x):
+    tl.store(x, 1)
+
+
+@tileon.jit
+def calls(x):
+    one(x)
+
+
 @tileon.jit
 def conditions(x):
     i = 0
@@ -74,6 +84,7 @@ def scaled(x):
     "kernel, named",
     [
         (ranges, "flatten=True warp_specialize=True disallow_acc_multi_buffer=True disable_licm=True"),
+        (calls, "tileon.jit(noinline=True"),
         (conditions, "condition(disable_licm=True"),
         (promises, "max_contiguous(values=8) max_constancy(values=[2]) assume(cond="),
         (shapes, "reshape(can_reorder=True ravel(can_reorder=True cat(can_reorder=True"),
@@ -89,7 +100,7 @@ def test_functions_of_kernels(kernel, named):
         (one,) = [one for one in told if words in one.option]
         assert one.place[0] in (__file__, exp_of.__code__.co_filename) and one.place[1] > 0 and one.reason
         assert one.place[1] > first or "lib_" in words
-        assert str(one).startswith(f"{one.place[0]}:{one.place[1]}: tl.")
+        assert str(one).startswith(f"{one.place[0]}:{one.place[1]}: {one.option} is ignored: ")
 
 
 @tileon.jit
@@ -108,13 +119,32 @@ def test_options_of_launches(device):
     assert add[(1,)](x, 64, BLOCK=64, **usual).explanation.ignored == ()
 
 
+def test_options_of_the_decorator():
+    kernel = tileon.jit(add.fn, version=2, do_not_specialize_on_alignment=["x"], do_not_specialize=["n"])
+    told = [one.option for one in kernel[(1,)](torch.zeros(64), 64, BLOCK=64).explanation.ignored]
+    assert told == ["tileon.jit(version=2)", "tileon.jit(do_not_specialize_on_alignment=('x',))"]
+
+
+def test_stages_that_code_does_not_depend_on():
+    @tileon.jit
+    def sums(x, n):
+        i = tl.arange(0, 64)
+        total = tl.zeros((64,), tl.float32)
+        for k in tl.range(n, num_stages=4):
+            total += tl.load(x + k * 64 + i)
+        tl.store(x + i, total)
+
+    compiled = sums[(1,)](torch.zeros(256), 4)
+    told = [one for one in compiled.explanation.ignored if one.option == "tl.range(num_stages=4)"]
+    assert len(told) == compiled.ignores("num_stages") and all(one.place[0] == __file__ for one in told)
+
+
 def test_what_compile_is_given():
     source = tileon.compiler.ASTSource(add, {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": 64})
     compiled = tileon.compile(source, GPUTarget("cuda", 90, 32), {"num_warps": 8, "num_stages": 7, "unheard_of": 2})
     assert [one.option for one in compiled.explanation.ignored] == ["kernel[grid](num_stages=7)", "kernel[grid](unheard_of=2)"]
 
 
-@pytest.mark.gpu
 def test_numbers_of_warps_that_code_does_not_depend_on(device):
     @tileon.jit
     def product(x):
@@ -123,12 +153,10 @@ def test_numbers_of_warps_that_code_does_not_depend_on(device):
         a = tl.load(at)
         tl.store(at, tl.dot(a, a).to(tl.float16))
 
-    if device == "cpu":
-        pytest.skip("of GPUs")
     x = torch.zeros(64, 64, dtype=torch.float16, device=device)
     compiled = product[(1,)](x, num_warps=8)
     told = [one.option for one in compiled.explanation.ignored]
-    assert told == (["kernel[grid](num_warps=8)"] if "num_warps" in compiled.ignored_hints else [])
+    assert told == (["kernel[grid](num_warps=8)"] if compiled.ignores("num_warps") else [])
 
 
 @pytest.mark.parametrize(

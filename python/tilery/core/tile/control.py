@@ -33,8 +33,8 @@ def range(
         "disable_licm": disable_licm,
     }
     known = {name: constant_of(value, f"`{name}` of range") for name, value in given.items()}
-    hints = {"num_stages": known.pop("num_stages"), "unroll": factor if factor is not None and factor > 1 else None}
     ignore("tl.range", **known)
+    hints = {"num_stages": known["num_stages"], "unroll": factor if factor is not None and factor > 1 else None}
     return Range(unwrap(arg1), unwrap(arg2), step, **{name: value for name, value in hints.items() if value})
 
 

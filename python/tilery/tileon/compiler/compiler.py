@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tilery import _native
 
 from ...core import compile as core
+from ...core import ignored
 from ...core.cache import target_of
-from ...core.ignored import Ignored
 from ...core.kept import Kept
 from ...core.switches import switch
 from ...errors import Error, error
@@ -22,6 +22,7 @@ from ...frontend.fingerprint import watched
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import GPUTarget, Options
+from ..ignored import ROWS
 from . import options, source, switches
 from .errors import compilation_error
 from .kernel import KernelHandle, KernelMetadata
@@ -90,7 +91,9 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.given = {name: value for name, value in values.items() if value is not None and name not in own}
         options.refuse(self.given, signature.device >= 0)
         switches.refuse(target_of(signature.device) if signature.device >= 0 else None)
-        self.switches = switches.in_vain()
+        whole = getattr(kernel, "kernel", None) or kernel
+        decorator = {name: getattr(whole, name, None) or None for name in ROWS["tileon.jit"]}
+        self.in_vain = [*ignored.told("tileon.jit", decorator), *switches.in_vain()]
         self.debug = _wanted(self.given, kernel)
         self.overflow = self.debug and _sanitizes(self.given)
         self.hints = {option: self.given.get(option) for option in _HINTS if option not in kernel.arg_names}
@@ -126,8 +129,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         named = {self.arguments[path[0]][0] if len(path) == 1 else path: value for path, value in constants.items()}
         return function.repr(SimpleNamespace(fn=function, signature=signature, constants=named, attrs={}))
 
-    def ignored_by_call(self) -> Sequence[Ignored]:
-        return [*options.in_vain(self.given, self.ignores), *self.switches]
+    def ignored_by_call(self) -> Sequence[ignored.Ignored]:
+        return [*options.in_vain(self.given), *self.in_vain]
 
     @property
     def possible_hints(self) -> Sequence[str]:
@@ -228,6 +231,7 @@ def compile(
     kernel, call = src.call(plan)
     given = {**src.parse_options(), **(options or {})}
     compiled = CompiledKernel(kernel, call, given)
+    compiled.in_vain += ignored.told("tileon.compile", {"_env_vars": _env_vars})
     compiled.settle(src, target, make_backend(target).parse_options(given))
     if switches.may_ask():
         from .hooks import dump, listened

@@ -4,7 +4,7 @@ are in tileon/ignored.py."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ...core import ignored
@@ -67,10 +67,10 @@ def refuse(given: Mapping[str, Any], gpu: bool) -> None:
             )
 
 
-def in_vain(given: Mapping[str, Any], ignores: Callable[[str], bool]) -> list[ignored.Ignored]:
-    """Those of the options that have no effect. ignores: does the code not depend on the hint of that name?"""
+def in_vain(given: Mapping[str, Any]) -> list[ignored.Ignored]:
+    """Those of the options that are in the table, and those that nobody knows."""
     rows = ignored.table(LAUNCH)
-    known = {name: value for name, value in given.items() if name in rows and (name not in HEEDED or ignores(name))}
+    known = {name: value for name, value in given.items() if name in rows}
     unknown = [name for name in given if name not in OPTIONS]  # `compile` takes any, as upstream's does
     return [
         *ignored.told(LAUNCH, known),

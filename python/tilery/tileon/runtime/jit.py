@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from tilery import _native
 
+from ...core.ignored import ignore
 from ...core.present import present
 from ...core.switches import switch
 from ...core.tile import types
@@ -259,6 +260,7 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface, metaclass=_Lau
         value of run time passes through them."""
         from ...core.tile.tracer import inline  # what a trace needs comes with the first one
 
+        ignore("tileon.jit", noinline=self.noinline)
         names = self.constexpr_names
         args = [_known(v) if p.is_constexpr else v for p, v in zip(self.params, args)] + list(args[len(self.params) :])
         kwargs = {name: _known(v) if name in names else v for name, v in kwargs.items()}
