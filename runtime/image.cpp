@@ -4,7 +4,7 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0008'474d'4959'4c54; // "TLYIMG", version 8
+constexpr uint64_t imageVersion = 0x0009'474d'4959'4c54; // "TLYIMG", version 9
 
 void write(ByteWriter &out, const PolynomialInfo &polynomial) {
   out.list(polynomial.terms, [&](const PolynomialInfo::Term &term) {
@@ -141,6 +141,7 @@ std::string serialize(const CodeImage &image) {
     out.text(kernel.name);
     out.number(kernel.scratchBytes);
     out.number(kernel.updates);
+    out.number(kernel.cooperative);
     out.list(kernel.args, [&](const ArgInfo &arg) {
       out.text(arg.name);
       out.number(arg.dtype);
@@ -166,6 +167,7 @@ CodeImage deserialize(std::string_view bytes) {
     kernel.updates = in.number<Updates>();
     if (kernel.updates > Updates::Alone)
       ByteReader::fail();
+    kernel.cooperative = in.number<uint8_t>();
     in.list(kernel.args, [&](ArgInfo &arg) {
       arg.name = in.text();
       arg.dtype = in.number<DType>();

@@ -251,6 +251,12 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
     cuda::launch(fitting.info(), *fitting.gpuCode(), grid, args, options.device, options.stream);
     return LaunchResult::Done;
   }
+  if (kernel.info().cooperative && grid[0] * grid[1] * grid[2] > 1)
+    throw Error({Diagnostic::Kind::NotImplemented,
+                 "programs that wait for each other (launch_cooperative_grid): those of " + kernel.info().name +
+                     " run one after the other on a CPU",
+                 "launch a single program, or with debug=True, where programs take turns",
+                 {}});
   Job job(kernel, grid, args, options);
   Asker asker(job, options);
   unsigned available = job.total > 1 ? Pool::instance().threads() : 1;

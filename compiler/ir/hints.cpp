@@ -4,8 +4,15 @@
 
 namespace tilery::tile {
 
-static constexpr llvm::StringLiteral names[] = {"launch_pdl", "launch_dependents", "maxnreg", "num_warps", "num_stages",
-                                                "unroll",     "vectorize",         "waits"};
+static constexpr llvm::StringLiteral names[] = {"launch_cooperative_grid",
+                                                "launch_pdl",
+                                                "launch_dependents",
+                                                "maxnreg",
+                                                "num_warps",
+                                                "num_stages",
+                                                "unroll",
+                                                "vectorize",
+                                                "waits"};
 static thread_local HeededHints *current = nullptr;
 
 llvm::ArrayRef<llvm::StringLiteral> hintNames() { return names; }

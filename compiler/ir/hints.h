@@ -6,14 +6,15 @@
 namespace tilery::tile {
 
 /// The names of all hints; others cannot be given.
-///   launch_pdl        of a kernel: it may begin while the launch before it runs, for whose end it waits itself
-///   launch_dependents of a kernel: the launch after it may do so beside it
-///   maxnreg           of a kernel: registers that a thread may have
-///   num_warps         of a kernel: warps of a block
-///   num_stages        of a loop: steps whose tiles are on their way at once
-///   unroll            of a loop: iterations of which one is made
-///   vectorize         of a loop over elements: its iterations are independent
-///   waits             of a kernel: its programs wait for those of the launch before them
+///   launch_cooperative_grid of a kernel: its programs may wait for each other: all run at once
+///   launch_pdl              of a kernel: it may begin while the launch before it runs, for whose end it waits itself
+///   launch_dependents       of a kernel: the launch after it may do so beside it
+///   maxnreg                 of a kernel: registers that a thread may have
+///   num_warps               of a kernel: warps of a block
+///   num_stages              of a loop: steps whose tiles are on their way at once
+///   unroll                  of a loop: iterations of which one is made
+///   vectorize               of a loop over elements: its iterations are independent
+///   waits                   of a kernel: its programs wait for those of the launch before them
 llvm::ArrayRef<llvm::StringLiteral> hintNames();
 
 /// The hint of a kernel or loop, which a compilation that asks for it heeds (HeededHints); none where the program gives none.

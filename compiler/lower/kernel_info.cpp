@@ -1,6 +1,7 @@
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/aliasing.h"
 #include "compiler/ir/dtype_of.h"
+#include "compiler/ir/hints.h"
 
 using namespace mlir;
 
@@ -15,6 +16,7 @@ static std::optional<DType> slotType(Type type) {
 FailureOr<KernelInfo> describe(tile::KernelOp kernel) {
   KernelInfo info;
   info.name = kernel.getSymName().str();
+  info.cooperative = tile::hint(kernel, "launch_cooperative_grid").has_value();
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     ArgInfo slot;
     if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name"))

@@ -144,6 +144,8 @@ struct KernelInfo {
   std::vector<ArgInfo> args{};
   GpuInfo gpu{};
   Updates updates = Updates::None; ///< of kernels for CPUs
+  /// Programs may wait for each other: all of a launch run at once, or it is refused.
+  bool cooperative = false;
   bool operator==(const KernelInfo &) const = default;
 };
 

@@ -2,7 +2,9 @@
 #include "runtime/cuda/assembler.h"
 #include "tilery/environment.h"
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
+#include <mutex>
 
 namespace tilery::cuda {
 namespace {
@@ -15,6 +17,19 @@ bool isPtx(const std::string &object) { return !object.starts_with("\177ELF"); }
 
 std::string archOf(const GpuProperties &properties) {
   return "sm_" + std::to_string(properties.sm) + (properties.sm >= 90 ? "a" : "");
+}
+
+constexpr unsigned firstUnknown = 100; // there is no code for what is new in it
+
+/// What older GPUs run newer ones do, too: PTX of their targets (but for those of one kind, sm_90a) is assembled for them. Says so once.
+const char *olderTarget(const GpuProperties &properties) {
+  static std::once_flag once;
+  std::call_once(once, [&] {
+    std::fprintf(stderr,
+                 "tilery: the %s has compute capability %u.%u: its kernels are compiled as for 8.0, without what is new since\n",
+                 properties.name.c_str(), properties.sm / 10, properties.sm % 10);
+  });
+  return properties.sharedBytes < 163 * 1024 ? "sm_86" : "sm_80"; // as a block there may use
 }
 
 ModuleHandle loadMachineCode(const std::string &code, const std::string &what) {
@@ -96,10 +111,10 @@ unsigned residentClusters(const GpuInfo &gpu, unsigned blocks, Function function
 unsigned residentPrograms(const KernelInfo &info, Function function, const GpuProperties &properties, const std::string &what) {
   const Driver &driver = Driver::get();
   const GpuInfo &gpu = info.gpu;
-  if (gpu.cluster > 1 && gpu.persistent)
+  if (gpu.cluster > 1 && (gpu.persistent || info.cooperative))
     return std::max(residentClusters(gpu, gpu.cluster, function, what), 1u);
   int each = 1;
-  if (gpu.workspaceBytes) // others that are persistent fill a multiprocessor
+  if (gpu.workspaceBytes || info.cooperative) // others that are persistent fill a multiprocessor
     check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, function, int(gpu.threads), gpu.sharedBytes), what);
   return properties.multiprocessors * unsigned(std::max(each, 1));
 }
@@ -168,7 +183,9 @@ std::string gpuTarget(int device) {
                     "run on tensors of the CPU",
                     {}});
   std::string asked = environmentText("TILERY_GPU_TARGET").value_or("");
-  return (asked.empty() ? cuda::archOf(properties) : asked) + ":cuda" + std::to_string(cuda::Driver::find()->version);
+  if (asked.empty())
+    asked = properties.sm < cuda::firstUnknown ? cuda::archOf(properties) : cuda::olderTarget(properties);
+  return asked + ":cuda" + std::to_string(cuda::Driver::find()->version);
 }
 
 CodeImage assembled(CodeImage image, int device) {

@@ -14,7 +14,8 @@ namespace tilery::cuda {
 /// A kernel on a device.
 struct LoadedKernel {
   Function function = nullptr;
-  unsigned resident = 0; ///< programs of a persistent launch: as many blocks, or clusters, as run at once
+  unsigned resident =
+      0; ///< programs of a persistent launch, the most of a cooperative one: as many blocks, or clusters, as run at once
   /// Clusters of 2, 4 and 8 such blocks that run at once; of kernels whose steps clusters may share.
   std::array<unsigned, 3> clusters{};
 };

@@ -18,12 +18,12 @@ struct alignas(64) TensorMap {
   uint64_t words[16];
 };
 struct LaunchAttribute {
-  enum { ClusterDimension = 4, ProgrammaticStreamSerialization = 6 };
+  enum { Cooperative = 2, ClusterDimension = 4, ProgrammaticStreamSerialization = 6 };
   int id = 0;
   union alignas(8) {
     char bytes[64] = {};
     unsigned cluster[3];
-    int programmatic;
+    int cooperative, programmatic;
   };
 };
 struct LaunchConfig {

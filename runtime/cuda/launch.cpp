@@ -17,8 +17,9 @@ std::string describe(const KernelInfo &info, const int64_t grid[3], unsigned blo
 }
 
 /// The driver's result for a launch with attributes.
-int launchWithAttributes(const GpuInfo &gpu, Function function, unsigned blocks, Stream stream, void **parameters) {
-  LaunchAttribute attributes[2];
+int launchWithAttributes(const KernelInfo &info, Function function, unsigned blocks, Stream stream, void **parameters) {
+  const GpuInfo &gpu = info.gpu;
+  LaunchAttribute attributes[3];
   LaunchConfig config;
   config.grid[0] = blocks;
   config.block[0] = gpu.threads;
@@ -29,6 +30,11 @@ int launchWithAttributes(const GpuInfo &gpu, Function function, unsigned blocks,
     LaunchAttribute &attribute = attributes[config.attributeCount++];
     attribute.id = LaunchAttribute::ClusterDimension;
     attribute.cluster[0] = gpu.cluster, attribute.cluster[1] = attribute.cluster[2] = 1;
+  }
+  if (info.cooperative) {
+    LaunchAttribute &attribute = attributes[config.attributeCount++];
+    attribute.id = LaunchAttribute::Cooperative;
+    attribute.cooperative = 1;
   }
   if (gpu.programmatic) {
     LaunchAttribute &attribute = attributes[config.attributeCount++];
@@ -67,6 +73,12 @@ void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], con
                  "the grid of " + info.name + " has more than " + std::to_string(INT32_MAX / gpu.cluster) + " programs",
                  "",
                  {}});
+  if (info.cooperative && programs > kernel.resident)
+    throw Error({Diagnostic::Kind::Value,
+                 "the grid of " + info.name + " has " + std::to_string(programs) + " programs, of which " +
+                     std::to_string(kernel.resident) + " run at once: they may not wait for each other (launch_cooperative_grid)",
+                 "launch no more programs than that, each of which does more",
+                 {}});
   unsigned blocks = gpu.cluster * unsigned(gpu.persistent ? std::min<uint64_t>(programs, kernel.resident) : programs);
   auto cudaStream = static_cast<Stream>(stream);
   Address workspace = 0, reports = 0;
@@ -82,8 +94,8 @@ void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], con
     parameters[count++] = &reports;
     clearReports(reports, cudaStream);
   }
-  int result = gpu.cluster > 1 || gpu.programmatic
-                   ? launchWithAttributes(gpu, kernel.function, blocks, cudaStream, parameters)
+  int result = gpu.cluster > 1 || gpu.programmatic || info.cooperative
+                   ? launchWithAttributes(info, kernel.function, blocks, cudaStream, parameters)
                    : Driver::get().cuLaunchKernel(kernel.function, blocks, 1, 1, gpu.threads, 1, 1, gpu.sharedBytes, cudaStream,
                                                   parameters, nullptr);
   if (result)

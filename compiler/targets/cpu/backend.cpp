@@ -17,7 +17,7 @@ public:
   }
   std::string key(const std::string &name) const override { return findTarget(name)->key(); }
   llvm::ArrayRef<llvm::StringLiteral> hints() const override {
-    static constexpr llvm::StringLiteral heeded[] = {"unroll", "vectorize"};
+    static constexpr llvm::StringLiteral heeded[] = {"launch_cooperative_grid", "unroll", "vectorize"};
     return heeded;
   }
   arrange::Cost blockCost(int) const override { return cpu::blockCost(numThreads()); }

@@ -8,7 +8,7 @@ inline KernelInfo gpuKernel() {
   KernelInfo kernel{"k", 0, {{"a", DType::BF16, true, true}, {"m", DType::I32, false, false}, {"k", DType::I64, false, false}}};
   kernel.gpu.threads = 384;
   kernel.gpu.sharedBytes = 1 << 17;
-  kernel.gpu.persistent = kernel.gpu.programmatic = true;
+  kernel.cooperative = kernel.gpu.persistent = kernel.gpu.programmatic = true;
   kernel.gpu.cluster = 2;
   kernel.gpu.workspaceBytes = 1 << 20;
   PolynomialInfo rows;

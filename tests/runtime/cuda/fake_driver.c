@@ -19,8 +19,8 @@ static const char *log_line = "";
 typedef struct {
   int device, blocks, threads, shared;
   void *stream;
-  int cluster, programmatic; // 0: no attribute
-  uint64_t parameter;        // the one that is watched
+  int cluster, programmatic, cooperative; // 0: no attribute
+  uint64_t parameter;                     // the one that is watched
 } Launch;
 static Launch last;
 static int watched = -1;
@@ -112,7 +112,7 @@ typedef struct {
   union {
     char bytes[64];
     unsigned cluster[3];
-    int programmatic;
+    int programmatic, cooperative;
   } value;
 } Attribute;
 typedef struct {
@@ -126,6 +126,8 @@ F(cuLaunchKernelEx, const Config *config, uintptr_t function, void **parameters,
   for (unsigned i = 0; i < config->count; ++i) {
     if (config->attributes[i].id == 4)
       last.cluster = (int)config->attributes[i].value.cluster[0];
+    if (config->attributes[i].id == 2)
+      last.cooperative = config->attributes[i].value.cooperative;
     if (config->attributes[i].id == 6)
       last.programmatic = config->attributes[i].value.programmatic;
   }

@@ -14,7 +14,7 @@ namespace {
 struct Launch {
   int device, blocks, threads, shared;
   void *stream;
-  int cluster, programmatic;
+  int cluster, programmatic, cooperative;
   uint64_t parameter;
 };
 struct Described {
@@ -83,6 +83,26 @@ void programmatic() {
   EXPECT_EQUAL(lastLaunch().shared, 4096);
   EXPECT_EQUAL(lastLaunch().programmatic, 1);
   EXPECT_EQUAL(lastLaunch().cluster, 0);
+}
+
+/// Each program has a block of its own, and all run at once.
+void cooperative() {
+  KernelInfo info = kernelInfo();
+  info.cooperative = true;
+  for (bool persistent : {false, true}) {
+    info.gpu.persistent = persistent;
+    run(info, {1 << 20, 128, 256}, {264, 1, 1}); // the fake has room for two blocks on each of 132 multiprocessors
+    EXPECT_EQUAL(lastLaunch().blocks, 264);
+    EXPECT_EQUAL(lastLaunch().cooperative, 1);
+    EXPECT_EQUAL(lastLaunch().cluster, 0);
+    EXPECT(refusal([&] { run(info, {1 << 20, 128, 256}, {265, 1, 1}); }).find("has 265 programs, of which 264 run at once") !=
+           std::string::npos);
+  }
+  info.gpu.cluster = 4; // and for 120 in clusters
+  run(info, {1 << 20, 128, 256}, {30, 1, 1});
+  EXPECT_EQUAL(lastLaunch().blocks, 120);
+  EXPECT_EQUAL(lastLaunch().cooperative, 1);
+  EXPECT(refusal([&] { run(info, {1 << 20, 128, 256}, {31, 1, 1}); }).find("of which 30 run at once") != std::string::npos);
 }
 
 /// A program for each cluster.
@@ -309,6 +329,7 @@ int main(int, char **arguments) {
   }
   const std::map<std::string, void (*)()> programs = {{"plain", plain},
                                                       {"programmatic", programmatic},
+                                                      {"cooperative", cooperative},
                                                       {"clusters", clusters},
                                                       {"clusters_on_an_old_gpu", clusters_on_an_old_gpu},
                                                       {"tensor_maps", tensor_maps},

@@ -3,11 +3,13 @@
 usage: programs.py FAKE_DRIVER FAKE_PTX_COMPILER PROGRAM
 """
 
+import contextlib
 import ctypes
 import gc
 import os
 import signal
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -29,7 +31,7 @@ class Launch(ctypes.Structure):
     _fields_ = [
         *[(name, ctypes.c_int) for name in ("device", "blocks", "threads", "shared")],
         ("stream", ctypes.c_void_p),
-        *[(name, ctypes.c_int) for name in ("cluster", "programmatic")],
+        *[(name, ctypes.c_int) for name in ("cluster", "programmatic", "cooperative")],
     ]
 
 
@@ -68,6 +70,21 @@ def refused(kind, *parts, run=add):
     raise AssertionError("nothing was raised")
 
 
+@contextlib.contextmanager
+def said():
+    """The lines that are written to stderr within this, also by C."""
+    lines, before = [], os.dup(2)
+    with tempfile.TemporaryFile("w+") as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+        file.seek(0)
+        lines += file.read().splitlines()
+
+
 def launches():
     assert _native.gpu_count() == 2 and _native.gpu_target(0) == "sm_90a:cuda13000"
     add()
@@ -85,6 +102,16 @@ def dependent_launches():
     assert (calls("cuLaunchKernelEx"), calls("cuLaunchKernel")) == (2, 2)
     add(launch_pdl=True, device=1)
     assert fake.fake_launch().contents.programmatic == 1
+
+
+def cooperative_grids():
+    """Programs that may wait for each other run at once, each on a block of its own."""
+    add(launch_cooperative_grid=True, programs=264)
+    launch = fake.fake_launch().contents
+    assert (launch.blocks, launch.cooperative) == (264, 1)
+    refused(ValueError, "265 programs, of which 264 run at once", run=lambda: add(launch_cooperative_grid=True, programs=265))
+    add(programs=265)
+    assert fake.fake_launch().contents.cooperative == 0
 
 
 def devices():
@@ -188,6 +215,24 @@ def old_gpu():
     fake.fake_device(75, 65536, 1024)
     refused(errors.GpuUnsupportedError, "the Fake GPU has compute capability 7.5; GPU code needs 8.0")
     refused(NotImplementedError)
+
+
+def new_gpu(shared=232448, sm=100, target="sm_80"):
+    """What is unknown of a GPU is left alone: it runs the code of older ones, and one line says so."""
+    fake.fake_device(sm, shared, 1024)
+    with said() as lines:
+        assert _native.gpu_target(0) == f"{target}:cuda13000" == _native.gpu_target(1)
+        add()
+    assert lines == [
+        f"tilery: the Fake GPU has compute capability {sm // 10}.{sm % 10}: its kernels are compiled as for 8.0, without what is "
+        "new since"
+    ]
+    assert fake.fake_launch().contents.blocks == 4
+    assert compiler.fake_options().decode().startswith(f"--gpu-name=sm_{sm}a")
+
+
+def small_new_gpu():
+    new_gpu(101376, 120, "sm_86")
 
 
 def too_many_threads():

@@ -19,6 +19,7 @@ namespace {
 /// A GPU's kernel that has one of everything.
 KernelInfo gpuKernel() {
   KernelInfo kernel{"k", 0, {{"a", DType::BF16, true, true}, {"m", DType::I32, false, false}, {"k", DType::I64, false, false}}};
+  kernel.cooperative = true;
   kernel.gpu.threads = 384;
   kernel.gpu.sharedBytes = 1 << 17;
   kernel.gpu.persistent = true;

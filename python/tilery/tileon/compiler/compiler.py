@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["ASTSource", "CompiledKernel", "GPUTarget", "IRSource", "compile", "make_backend", "plan", "triton_key"]
 
 # Options of a launch that targets may heed: hints of the kernel.
-_HINTS = ("num_warps", "maxnreg", "launch_pdl")
+_HINTS = ("num_warps", "maxnreg", "launch_pdl", "launch_cooperative_grid")
 
 
 _warming: contextvars.ContextVar[bool] = contextvars.ContextVar("warming", default=False)
@@ -97,7 +97,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.debug = _wanted(self.given, kernel)
         self.overflow = self.debug and _sanitizes(self.given)
         self.hints = {option: self.given.get(option) for option in _HINTS if option not in kernel.arg_names}
-        self.hints["launch_pdl"] = self.hints.get("launch_pdl") or None
+        for flag in ("launch_pdl", "launch_cooperative_grid"):
+            self.hints[flag] = self.hints.get(flag) or None
         warps = self.hints.get("num_warps")
         if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
             raise error(AssertionError, f"num_warps must be a power of 2, got {warps}")
