@@ -20,6 +20,10 @@ def test_table_of_environment_variables():
     subprocess.run([sys.executable, ROOT / "tools/environment.py", "--check"], check=True)
 
 
+def test_table_of_ignored_options():
+    subprocess.run([sys.executable, ROOT / "tools/ignored.py", "--check"], check=True)
+
+
 def anchors(page):
     """The names that a page's headings get on the web."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)

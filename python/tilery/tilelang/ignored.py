@@ -8,6 +8,7 @@ _FULL = (None, -1, 0xFFFFFFFF)
 
 _ORDER = Option("the order of blocks is chosen for the machine's caches, where that is worth it")
 _STEPS = Option("what waits for what is found from the copies and products")
+_COPIES = Option("the loop is part of a product, or too long in copies", (None, False, 1), "unroll")
 _NAMED = Option("other hints than those of the parameters are for passes of another compiler")
 _WAYS = Option("how elements travel follows from the places of both sides and from the machine")
 _SHARES = Option("how threads share elements follows from the machine and from what is done with them")
@@ -67,7 +68,8 @@ ROWS: dict[str, dict[str, Option]] = {
         "annotations": _NAMED,
     },
     "T.Pipelined": {**dict.fromkeys(("order", "stage", "group", "sync"), _STEPS), "annotations": _NAMED},
-    **{f"T.{name}": {"annotations": _NAMED} for name in ("serial", "unroll", "vectorized", "thread_binding")},
+    **{f"T.{name}": {"annotations": _NAMED} for name in ("serial", "vectorized", "thread_binding")},
+    "T.unroll": {**dict.fromkeys(("explicit", "unroll_factor"), _COPIES), "annotations": _NAMED},
     # Reductions.
     **{
         f"T.{name}": {"batch": Option("how many sums threads exchange at once follows from the machine", (1,))}

@@ -23,7 +23,7 @@ _EXACT = "functions are as exact with it as without"
 ROWS = {
     "kernel[grid]": {
         "num_warps": Option("how many threads run a program follows from its tiles and the device", (None, 4), "num_warps"),
-        "maxnreg": Option("a CPU's code takes the registers that there are, and a schedule with roles deals them itself", hint="maxnreg"),
+        "maxnreg": Option("registers are dealt by what each role holds, and on a CPU by what there is", hint="maxnreg"),
         "launch_pdl": Option("a CPU's launches run one after the other", hint="launch_pdl"),
         "num_stages": Option(_LOOPS, (None, 3)),
         "num_ctas": Option(_NOT_A_CPU, (None, 1)),
@@ -95,6 +95,7 @@ ROWS = {
     ),
     "tl.range": {
         "num_stages": Option(_AHEAD, (None, 0), "num_stages"),
+        "loop_unroll_factor": Option("the loop is part of a product, or too long in copies", (None, 0, 1), "unroll"),
         "disallow_acc_multi_buffer": Option("sums stay in registers, in one buffer"),
         "flatten": Option(_SCHEDULE),
         "warp_specialize": Option(_SCHEDULE),

@@ -27,6 +27,7 @@ def range(
     factor = None if unwrap(loop_unroll_factor) is None else int_of(loop_unroll_factor, "`loop_unroll_factor` of range")
     given = {
         "num_stages": num_stages,
+        "loop_unroll_factor": factor,
         "disallow_acc_multi_buffer": disallow_acc_multi_buffer,
         "flatten": flatten,
         "warp_specialize": warp_specialize,

@@ -155,7 +155,7 @@ def unroll(
 ) -> Serial:
     """A sequential loop that is unrolled: `unroll_factor` iterations at a time, with `explicit` all of them, where that is not
     too much code; else as the target likes."""
-    ignore("T.unroll", annotations=annotations or None)
+    ignore("T.unroll", explicit=explicit, unroll_factor=unroll_factor, annotations=annotations or None)
     if unroll_factor is None:
         rounds = len(_fixed(start, stop, step)) if explicit else 1
     elif explicit:
