@@ -83,7 +83,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   GpuLowering lowering(options.target);
   lower::Options lanes{lowering, options.disjoint, options.fpContract};
   lower::Emitter e(module, lanes);
-  PtxMachine machine(options.target.sm);
+  PtxMachine machine(options.target);
   FailureOr<Translation> result = emitKernels(source, options, e, machine);
   if (failed(result))
     return failure();

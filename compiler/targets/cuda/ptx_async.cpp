@@ -34,7 +34,7 @@ void PtxMachine::initBarrier(lower::Emitter &e, Value *barrier, unsigned arrival
   assembly(e.b, "mbarrier.init.shared::cta.b64 [$0], " + std::to_string(arrivals) + ";", "r", {barrier});
 }
 void PtxMachine::fenceBarrierInit(lower::Emitter &e) {
-  if (isHopper())
+  if (isHopper)
     assembly(e.b, "fence.mbarrier_init.release.cluster;", "", {});
 }
 void PtxMachine::arrive(lower::Emitter &e, Value *barrier) {
@@ -68,7 +68,7 @@ void PtxMachine::waitBarrier(lower::Emitter &e, Value *barrier, Value *parity) {
   auto *done = llvm::BasicBlock::Create(b.getContext(), "ready", function);
   b.CreateBr(loop);
   b.SetInsertPoint(loop);
-  std::string wait = isHopper() ? "try_wait" : "test_wait";
+  std::string wait = isHopper ? "try_wait" : "test_wait";
   llvm::Value *ok =
       assembly(b, "{ .reg .pred p; mbarrier." + wait + ".parity.shared::cta.b64 p, [$1], $2; selp.u32 $0, 1, 0, p; }", "=r,r,r",
                {barrier, parity}, b.getInt32Ty());
@@ -145,7 +145,7 @@ void PtxMachine::waitStores(lower::Emitter &e, bool read, unsigned pending) {
   assembly(e.b, "cp.async.bulk.wait_group" + std::string(read ? ".read " : " ") + std::to_string(pending) + ";", "", {});
 }
 void PtxMachine::fenceProxy(lower::Emitter &e) {
-  if (isHopper())
+  if (isHopper)
     assembly(e.b, "fence.proxy.async.shared::cta;", "", {});
 }
 

@@ -2,6 +2,7 @@
 // The block machine that writes PTX. ptx_machine.cpp: the kernel, its threads, global memory; ptx_async.cpp: barriers and the copy engine;
 // ptx_wgmma.cpp, mma_ptx.cpp: matrix products.
 #include "compiler/targets/cuda/block_machine.h"
+#include "compiler/targets/cuda/target.h"
 
 namespace tilery::cuda {
 
@@ -9,8 +10,8 @@ namespace tilery::cuda {
 /// memory clobber: what LLVM knows of their intrinsics lets it move ordinary accesses over them.
 class PtxMachine : public BlockMachine {
 public:
-  /// `sm`: of the oldest GPU that the code runs on.
-  explicit PtxMachine(unsigned sm = 90) : sm(sm) {}
+  /// target: the oldest GPU that the code runs on.
+  explicit PtxMachine(const CudaTarget &target = {}) : isHopper(target.hopper()) {}
   BlockEntry begin(lower::Emitter &e, tile::KernelOp kernel, const BlockNeeds &needs) override;
   void barrier(lower::Emitter &e) override;
   void namedBarrier(lower::Emitter &e, Value *id, unsigned threads) override;
@@ -73,10 +74,7 @@ public:
   void store(lower::Emitter &e, const lower::Address &where, Value *bits, Value *exists) override;
 
 private:
-  /// Before Hopper there is no copy engine that fences are for, nor do waits for barriers sleep.
-  bool isHopper() const { return sm >= 90; }
-
-  unsigned sm;
+  bool isHopper;              ///< else there is no copy engine that fences are for, nor do waits for barriers sleep
   bool readsConstants = true; ///< memory that the kernel does not write; the launch before may, while this one waits for it
 };
 
