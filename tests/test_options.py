@@ -4,6 +4,7 @@ import ast
 import dis
 import importlib
 import inspect
+import pkgutil
 import textwrap
 import types
 from functools import lru_cache
@@ -20,7 +21,19 @@ from tilery.tileon import language as tl
 ROOT = Path(__file__).resolve().parent.parent
 # What modules of the languages import for themselves, and methods that upstream's own runtime calls in its order of arguments.
 INTERNAL = ("tilery.core.cache", "tilery.core.functions", "tilery.tilelang.tracing", "tilery.tilelang.language.eager.survey")
-INTERNAL += ("tilery.tileon.backends", "tilery.tilelang.testing")
+INTERNAL += ("tilery.tileon.backends", "tilery.tilelang.testing", "tilery.frontend", "tilery.tileon.compiler.describe")
+INTERNAL += ("tilery.tileon.knobs", "tilery.tileon._internal_testing", "tilery.tileon.runtime.cache", "tilery.aot.sources")
+INTERNAL += ("tilery.core.tile.tracer",)
+# Not answered yet.
+OPEN = {
+    "print_tree": {"format"},
+    "to": {"fp_downcast_rounding", "bitcast"},  # of pointers to floats that lie in bytes
+    "cached": {"arguments"},
+    "get_cuda_version": {"cuda_path"},
+    "mma_atom": {"k_inner"},
+    "plot_layout": {"view", "formats"},
+    "__call__": {"prettify", "caller"},  # of NineToothed's CodeGenerator
+}
 # The same on every GPU.
 CONSTANT = {"get_shared_memory_per_block", "get_registers_per_block"}
 NAMES = {"tl": tl, "tileon": tileon, "T": T, "tilelang": tilelang, "ninetoothed": ninetoothed, "ntl": ntl}
@@ -50,6 +63,17 @@ def once(name, function, seen):
     if ours and function not in seen and not function.__module__.startswith(INTERNAL) and function.__name__ not in CONSTANT:
         seen.add(function)
         yield name, function
+
+
+@pytest.fixture(autouse=True, scope="module")
+def everything():
+    """All modules, whatever other tests import."""
+    for package in (tileon, tilelang, ninetoothed):
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            try:
+                importlib.import_module(module.name)
+            except ImportError:  # it says what is not there
+                pass
 
 
 @lru_cache
@@ -115,6 +139,7 @@ def test_options_are_heeded_refused_or_in_the_table(prefix):
         if not refuses(function)
         for parameter in set(inspect.signature(function).parameters) - {"self", "cls"} - read(function)
         if not parameter.startswith("_")
+        and parameter not in OPEN.get(function.__name__, ())
         and not any(parameter in options for row, options in rows().items() if same(row, name, function))
     ]
     assert not unread, "\n".join(unread)

@@ -8,7 +8,7 @@ _FULL = (None, -1, 0xFFFFFFFF)
 
 _ORDER = Option("the order of blocks is chosen for the machine's caches, where that is worth it")
 _STEPS = Option("what waits for what is found from the copies and products")
-_COPIES = Option("the loop is part of a product, or too long in copies", (None, False, 1), "unroll")
+_COPIES = Option("the loop runs once, is part of a product, or would be too long", (None, False, 1), "unroll")
 _NAMED = Option("other hints than those of the parameters are for passes of another compiler")
 _WAYS = Option("how elements travel follows from the places of both sides and from the machine")
 _SHARES = Option("how threads share elements follows from the machine and from what is done with them")

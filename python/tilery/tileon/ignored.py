@@ -95,7 +95,7 @@ ROWS = {
     ),
     "tl.range": {
         "num_stages": Option(_AHEAD, (None, 0), "num_stages"),
-        "loop_unroll_factor": Option("the loop is part of a product, or too long in copies", (None, 0, 1), "unroll"),
+        "loop_unroll_factor": Option("the loop runs once, is part of a product, or would be too long", (None, 0, 1), "unroll"),
         "disallow_acc_multi_buffer": Option("sums stay in registers, in one buffer"),
         "flatten": Option(_SCHEDULE),
         "warp_specialize": Option(_SCHEDULE),

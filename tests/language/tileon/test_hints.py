@@ -69,11 +69,12 @@ def test_equal_code_is_compiled_once(monkeypatch, device):
     assert len(compiled) == (1 if device == "cpu" else 4)  # a GPU's code has the threads that are asked for
 
 
-def test_of_a_wrong_type():
+@pytest.mark.parametrize("warps", [4.0, "4", [4]])
+def test_of_a_wrong_type(warps):
     with pytest.raises(Error) as caught:
-        launch(num_warps=4.0)
+        launch(num_warps=warps)
     assert isinstance(caught.value, TypeError)
-    assert "`num_warps` must be an int or a bool, got 4.0" in str(caught.value)
+    assert f"`num_warps` must be an int or a bool, got {warps!r}" in str(caught.value)
 
 
 @tileon.jit

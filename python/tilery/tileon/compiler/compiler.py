@@ -100,6 +100,8 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         for flag in ("launch_pdl", "launch_cooperative_grid"):
             self.hints[flag] = self.hints.get(flag) or None
         warps = self.hints.get("num_warps")
+        if warps is not None and not isinstance(warps, int):
+            raise error(TypeError, f"`num_warps` must be an int or a bool, got {warps!r}")
         if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
             raise error(AssertionError, f"num_warps must be a power of 2, got {warps}")
         registers = self.hints.get("maxnreg")

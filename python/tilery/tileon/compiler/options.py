@@ -90,4 +90,7 @@ def products(given: Mapping[str, Any], named_triton: bool) -> Products:
     if default not in PRECISIONS:
         message = f"default_dot_input_precision is {default!r}; expected one of {', '.join(PRECISIONS)}"
         raise error(ValueError, message)
-    return Products(default, None if allowed is None else tuple(allowed), given.get("max_num_imprecise_acc_default"))
+    imprecise = given.get("max_num_imprecise_acc_default")
+    if imprecise is not None and (isinstance(imprecise, bool) or not isinstance(imprecise, int) or imprecise < 0):
+        raise error(ValueError, f"max_num_imprecise_acc_default is {imprecise!r}; expected 0 or a positive int")
+    return Products(default, None if allowed is None else tuple(allowed), imprecise)
