@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 
 from tilery import _native
 
+from ...core import cache
 from ...errors import Error
 from ..jit.kernel import JITKernel
 from ..tracing.program import usual_layouts
@@ -22,7 +23,7 @@ def _code(kernel: JITKernel) -> Hashable:
     too."""
     layouts = usual_layouts(kernel.prim_func.params, kernel.out_idx)
     try:
-        text = kernel.traced(layouts).module.text(hints=_native.gpu_count() > 0)
+        text = kernel.traced(layouts).module.text(hints=_native.hints_of(cache.target_of(0 if _native.gpu_count() else -1)))
     except Error:  # which its first call raises
         return id(kernel)
     return text, tuple(kernel.out_idx)
