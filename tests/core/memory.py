@@ -5,6 +5,7 @@ LANGUAGE: tileon, tilelang, ninetoothed; or kinds: ever new kinds of calls of on
 import ctypes
 import gc
 import importlib.util
+import linecache
 import sys
 import tempfile
 from pathlib import Path
@@ -49,8 +50,9 @@ trim = ctypes.CDLL("libc.so.6").malloc_trim
 
 
 def resident():
-    """Kilobytes; what the C library keeps of freed memory is no leak."""
+    """Kilobytes; what the C library keeps of freed memory is no leak, nor are the texts of files that Python knows."""
     gc.collect()
+    linecache.checkcache()  # forgets those of files that are gone
     trim(0)
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmRSS"))
 

@@ -15,6 +15,7 @@ import sys
 import tokenize
 import types
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 
 from ..errors import error
@@ -23,6 +24,7 @@ _KEPT = 16  # versions of one file
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _texts: dict[str, list[list[str]]] = {}  # by file: its lines each time they were others, the newest last
 _made_from: weakref.WeakKeyDictionary[types.FunctionType, list[str]] = weakref.WeakKeyDictionary()
+_users: Counter[str] = Counter()  # by file: functions that were made of its texts and live
 
 
 def _lines_now(function: types.FunctionType) -> list[str]:
@@ -40,8 +42,21 @@ def _lines_now(function: types.FunctionType) -> list[str]:
 def remember(function: types.FunctionType) -> None:
     """Keeps the text of a function's file: called when the function is made, which may be long before it is compiled."""
     lines = _lines_now(function)
-    if lines:
-        _made_from[function] = lines
+    if not lines:
+        return
+    if function not in _made_from:
+        file = function.__code__.co_filename
+        _users[file] += 1
+        weakref.finalize(function, _forget, file).atexit = False
+    _made_from[function] = lines
+
+
+def _forget(file: str) -> None:
+    """A function of the file is gone: with the last one its texts are."""
+    _users[file] -= 1
+    if not _users[file]:
+        _users.pop(file, None)
+        _texts.pop(file, None)
 
 
 def _last_line(code: types.CodeType) -> int:
