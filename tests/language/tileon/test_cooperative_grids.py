@@ -30,10 +30,11 @@ def test_programs_take_turns_in_the_interpreter():
     assert launch(3, launch_cooperative_grid=True, debug=True) == [10, 20, 0]
 
 
-def test_a_cpu_refuses_more_than_one(device):
-    if device != "cpu":
-        pytest.skip("GPUs have them")
+def test_gpus_run_all_at_once_and_cpus_refuse_more_than_one(device):
     assert launch(1, launch_cooperative_grid=True) == launch(1, launch_cooperative_grid=False) == [0]
+    if device != "cpu":
+        assert launch(3, launch_cooperative_grid=True) == [10, 20, 0]
+        return
     with pytest.raises(Error, match=r"\(launch_cooperative_grid\): those of meet run one after the other on a CPU") as caught:
         launch(2, launch_cooperative_grid=True)
     assert isinstance(caught.value, NotImplementedError)

@@ -78,7 +78,7 @@ class Twins:
         return self.keys[config]
 
     def _kind(self, config: Any) -> Any:
-        """What those have in common of which it is enough to compile one for now."""
+        """What those have in common of which one is compiled in each round: its image says which hints its code ignores."""
         key = self._key(config)
         alike = self.own.get(key)
         return (key, self._text(config, self._ignored(alike[0]) or ())) if alike else key
