@@ -242,12 +242,16 @@ static Task taskOf(const LoopKernel &found) {
     work.aheadWords += wordsOf(load, showsSecond);
     task.marks.emplace_back(load, "block.ahead");
   }
-  work.stores = llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
+  auto isInLoop = [&](Operation *op) { return found.isInLoop(op); };
+  work.stores = llvm::any_of(found.stores, isInLoop) || llvm::any_of(found.updates, isInLoop);
+  SmallVector<Operation *> outputs(found.stores.begin(), found.stores.end());
+  for (tile::AtomicRmwOp update : found.updates)
+    isInLoop(update) ? void(++problem.fromRegisters) : outputs.push_back(update);
   problem.loop = work;
   problem.reorder = false;
   std::string why;
-  for (tile::StoreOp store : found.stores) {
-    std::optional<StoredTile> stored = storedTile(store);
+  for (Operation *output : outputs) {
+    std::optional<StoredTile> stored = storedTile(output);
     auto sums = stored ? storedSums(*stored, found.results()) : std::nullopt;
     std::optional<MappedTile> tile = sums ? mapStored(*stored, sums->first, sums->second, why) : std::nullopt;
     if (tile && (problem.outputs.empty() || problem.n == sums->second)) {

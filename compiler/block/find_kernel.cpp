@@ -31,14 +31,25 @@ bool isStoringBranch(Operation *op, SmallVectorImpl<tile::StoreOp> &stores) {
   return true;
 }
 
+/// An update of memory that nobody waits for: the kernel's `additions` first has all of them. What stands in the way of others.
+const char *otherUpdate(LoopKernel &found, tile::AtomicRmwOp update) {
+  if (!isa<RankedTensorType>(update.getValue().getType()) || !update.getResult().use_empty())
+    return "it takes what an atomic update gives";
+  if (update.getOrder() != tile::MemoryOrder::relaxed)
+    return "an atomic update of it orders others";
+  found.additions.push_back(update);
+  return nullptr;
+}
+
 /// What a loop does besides loading factors, multiplying and computing; its other loads join `loads`.
 const char *otherWork(LoopKernel &found, scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
   for (Operation &op : *loop.getBody())
     if (auto load = dyn_cast<tile::LoadOp>(op)) {
       if (!isFactor(load))
         loads.push_back(load);
-    } else if (auto addition = dyn_cast<tile::AtomicRmwOp>(op)) {
-      found.additions.push_back(addition);
+    } else if (auto update = dyn_cast<tile::AtomicRmwOp>(op)) {
+      if (const char *reason = otherUpdate(found, update))
+        return reason;
     } else if (isOfNumbers(&op, loads)) {
       continue;
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
@@ -61,14 +72,12 @@ const char *otherWork(LoopKernel &found, scf::ForOp loop, SmallVectorImpl<tile::
 const char *otherAdditions(LoopKernel &found) {
   if (found.additions.empty())
     return nullptr;
-  auto rootOfPlace = [](Value place) {
-    auto access = place.getDefiningOp<tile::AccessOp>();
-    return access ? rootOf(access) : Value();
-  };
   bool isElsewhere = mayReread(found.kernel, placesOf(found.additions));
-  for (tile::AtomicRmwOp addition : found.additions)
-    for (tile::StoreOp store : found.stores)
-      isElsewhere |= rootOfPlace(store.getPlace()) == rootOfPlace(addition.getPlace());
+  for (tile::AtomicRmwOp addition : found.additions) {
+    Value root = rootOf(addition.getPlace());
+    auto meets = [&](tile::StoreOp store) { return !rootOf(store.getPlace()) || rootOf(store.getPlace()) == root; };
+    isElsewhere |= !root || llvm::any_of(found.stores, meets);
+  }
   found.loadsBehindStores = true; // a step's loads come behind what the last one has added
   return isElsewhere ? "it loads or stores what it adds to" : nullptr;
 }
@@ -91,6 +100,9 @@ const char *otherWork(LoopKernel &found) {
       found.loadsBehindStores |= stores; // a step's loads come behind what the last one has stored
       if (!found.additions.empty() && !found.stores.empty())
         return "it adds to memory behind its stores";
+    } else if (auto update = dyn_cast<tile::AtomicRmwOp>(op)) {
+      if (const char *reason = otherUpdate(found, update))
+        return reason;
     } else if (auto store = dyn_cast<tile::StoreOp>(op)) {
       if (store.getIsVolatile())
         return "its store is volatile";
@@ -277,7 +289,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     why = reason;
     return std::nullopt;
   };
-  LoopKernel found{kernel, {}, {}, {}, {}, {}};
+  LoopKernel found{kernel, {}, {}, {}, {}, {}, {}};
   SmallVector<tile::DotOp> dots;
   bool contracts = false, loop = false;
   kernel.walk([&](Operation *op) {
@@ -304,9 +316,12 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   }
   if (const char *reason = otherWork(found))
     return no(reason);
-  for (tile::AtomicRmwOp addition : found.additions)
-    if (!mapAdded(addition, found.results(), why))
-      return std::nullopt;
+  auto isOfThreads = [&](tile::AtomicRmwOp addition) {
+    std::string reason;
+    return !found.isInLoop(addition) || !mapAdded(addition, found.results(), reason);
+  };
+  llvm::copy_if(found.additions, std::back_inserter(found.updates), isOfThreads);
+  llvm::erase_if(found.additions, isOfThreads);
   llvm::DenseSet<Operation *> places = opsOfPlaces(found.dots);
   bool wide = llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; }) ||
               llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
@@ -345,7 +360,8 @@ std::optional<StoredTile> storedTile(Operation *op) {
   StoredTile stored;
   if (auto store = dyn_cast<tile::StoreOp>(op))
     stored = {store.getValue(), store.getPlace(), false, op};
-  else if (auto sum = dyn_cast<tile::AtomicRmwOp>(op))
+  else if (auto sum = dyn_cast<tile::AtomicRmwOp>(op);
+           sum && sum.getKind() == tile::RmwKind::fadd && sum.getResult().use_empty() && sum.getScope() != tile::SyncScope::sys)
     stored = {sum.getValue(), sum.getPlace(), true, op};
   return stored.value && isa<RankedTensorType>(stored.value.getType()) ? std::optional(stored) : std::nullopt;
 }
@@ -361,17 +377,14 @@ std::optional<MappedTile> mapAdded(tile::AtomicRmwOp addition, ArrayRef<std::pai
     why = "what its loop adds to memory is no box: " + reason;
     return std::nullopt;
   };
-  auto sums = sumsIn(addition.getValue().getType(), results);
+  std::optional<StoredTile> stored = storedTile(addition);
+  if (!stored)
+    return no("the copy engine adds, in an order that this device alone sees, what nobody waits for");
+  auto sums = storedSums(*stored, results);
   if (!sums)
     return no("it has not a product's shape");
-  if (addition.getKind() != tile::RmwKind::fadd)
-    return no("the copy engine adds f32 alone, here");
-  if (!addition.getResult().use_empty())
-    return no("the values before it are used");
-  if (addition.getScope() == tile::SyncScope::sys)
-    return no("other devices see its order");
   std::string reason;
-  std::optional<MappedTile> tile = mapStored(*storedTile(addition), sums->first, sums->second, reason);
+  std::optional<MappedTile> tile = mapStored(*stored, sums->first, sums->second, reason);
   return tile ? tile : no(reason);
 }
 

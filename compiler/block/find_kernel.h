@@ -28,7 +28,8 @@ struct StoredTile {
   bool adds = false; // to what is there
   mlir::Operation *op = nullptr;
 };
-/// Nothing for ops that store no tile.
+/// Nothing for ops that store no tile, and for updates that the copy engine does not make: any other than sums, those whose old values
+/// somebody takes, or whose order other devices see.
 std::optional<StoredTile> storedTile(mlir::Operation *op);
 
 /// Nothing if the kernel is anything else; `why` then says what stands in the way of its product (empty: it has none).
@@ -78,6 +79,7 @@ struct LoopKernel {
   std::vector<LoadedLine> lines; // of the loops, those that are boxes; tiles, too, where loops show or store what they compute
   llvm::SmallVector<tile::StoreOp> stores;        // of the loops, too
   llvm::SmallVector<tile::AtomicRmwOp> additions; // of the loops: products' sums that are added to memory, in boxes
+  llvm::SmallVector<tile::AtomicRmwOp> updates;   // other tiles that memory is updated with, by threads
   bool loadsBehindStores = false;                 // of other arguments, which must not overlap those that are stored
 
   /// The kernel's code is 2n + 1 stretches: what is before, between and behind its n loops (even), and the loops (odd).

@@ -51,11 +51,14 @@ bool isBranchOnSums(Operation *op) {
          });
 }
 
-Value rootOf(tile::AccessOp access) {
-  Value base = access.getBase();
-  while (isa_and_nonnull<tile::AddPtrOp, tile::PtrCastOp>(base.getDefiningOp()))
+Value rootOf(Value place) {
+  auto access = place.getDefiningOp<tile::AccessOp>();
+  auto pointers = place.getDefiningOp<tile::PointerAccessOp>();
+  Value base = access ? access.getBase() : pointers ? pointers.getPtrs() : Value();
+  while (base && isa_and_nonnull<tile::AddPtrOp, tile::PtrCastOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp>(
+                     base.getDefiningOp()))
     base = base.getDefiningOp()->getOperand(0);
-  return base;
+  return base && isa<RankedTensorType>(base.getType()) ? Value() : base;
 }
 
 /// The same number in each program, computed twice.
@@ -75,7 +78,7 @@ static bool mayClash(tile::LoadOp load, Value place) {
   auto from = load.getPlace().getDefiningOp<tile::AccessOp>(), to = place.getDefiningOp<tile::AccessOp>();
   if (!from || !to)
     return true;
-  return rootOf(from) == rootOf(to) && !areSame(from, to);
+  return rootOf(load.getPlace()) == rootOf(place) && !areSame(from, to);
 }
 
 bool isFactor(tile::LoadOp load) {
@@ -119,8 +122,7 @@ const char *anyClash(ArrayRef<tile::LoadOp> loads, ArrayRef<Value> places) {
 bool isApart(tile::LoadOp load, ArrayRef<Value> places) {
   bool waits = tile::hint(load->getParentOfType<tile::KernelOp>(), "waits").has_value();
   auto rootOfPlace = [&](Value place) {
-    auto access = place.getDefiningOp<tile::AccessOp>();
-    Value root = access ? rootOf(access) : Value();
+    Value root = rootOf(place);
     bool isTold = isa_and_nonnull<BlockArgument>(root) || (!waits && root && root.getDefiningOp<tile::IntToPtrOp>());
     return isTold ? root : Value();
   };

@@ -13,8 +13,9 @@ bool isBranchOnSums(mlir::Operation *op);
 /// True if only products, dots, read what is loaded, as factors.
 bool isFactor(tile::LoadOp load);
 
-/// The argument that an access reads or writes.
-mlir::Value rootOf(tile::AccessOp access);
+/// The argument, or the address that the kernel has loaded, which a place is of: of one base, or of addresses lane by lane of one. Null: of
+/// several.
+mlir::Value rootOf(mlir::Value place);
 /// Where each op writes.
 template <typename Ops> llvm::SmallVector<mlir::Value> placesOf(const Ops &ops) {
   return llvm::map_to_vector(ops, [](auto op) -> mlir::Value { return op.getPlace(); });

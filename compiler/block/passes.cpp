@@ -31,11 +31,13 @@ void addMasks(OpPassManager &kernel) {
 
 void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenReturns());
+  kernel.addPass(createJoinLoads());
   kernel.addPass(createOpenTables());
   kernel.addPass(createSkipSteps());
   kernel.addPass(createOpenContractions());
   kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
+  kernel.addPass(createTurnProducts());
 }
 
 void addBlocks(OpPassManager &kernel) {
@@ -78,7 +80,9 @@ void registerBlockPasses() {
   registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
   registerPass(createTurnFactors);
+  registerPass(createTurnProducts);
   registerPass(createOpenReturns);
+  registerPass(createJoinLoads);
   registerPass(createOpenTables);
   registerPass(createSkipSteps);
   registerPass(createOpenContractions);

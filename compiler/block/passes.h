@@ -18,6 +18,8 @@ std::unique_ptr<mlir::Pass> createUnwrapRows();
 std::unique_ptr<mlir::Pass> createDecideMasks();
 /// Branches around all products, as early returns leave them, become ops that end programs.
 std::unique_ptr<mlir::Pass> createOpenReturns();
+/// Branches that choose between two places of a tensor to load from become loads at places that are chosen.
+std::unique_ptr<mlir::Pass> createJoinLoads();
 /// Arrays of loaded numbers are read where these lie in memory.
 std::unique_ptr<mlir::Pass> createOpenTables();
 /// Loops that multiply in some of their steps only go over those.
@@ -40,6 +42,8 @@ std::unique_ptr<mlir::Pass> createBranchMasks();
 std::unique_ptr<mlir::Pass> createOverlapProducts();
 /// Computed factors are converted before their dimensions are exchanged.
 std::unique_ptr<mlir::Pass> createTurnFactors();
+/// Products with too few rows for the tensor cores, and enough columns, are computed as transposed ones.
+std::unique_ptr<mlir::Pass> createTurnProducts();
 /// Products that are added to memory, of factors that all consumers have a part in, start a step late.
 std::unique_ptr<mlir::Pass> createDelayAdditions();
 /// Where the schedule says so, the blocks of a cluster share the steps of a product and add their sums up, always in the same order.

@@ -86,15 +86,17 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());
     SmallVector<std::pair<unsigned, unsigned>> results;
-    bool turned = false;
-    getOperation().walk([&](MmaWaitOp wait) {
-      auto turn = wait->hasOneUse() ? dyn_cast<tile::PermuteOp>(*wait->user_begin()) : tile::PermuteOp();
-      turned |= bool(turn);
-      ArrayRef<int64_t> shape = tile::shapeOf(turn ? turn.getType() : wait.getType());
-      results.push_back({unsigned(shape[0]), unsigned(shape[1])});
-    });
+    SmallVector<MmaWaitOp> waits;
+    getOperation().walk([&](MmaWaitOp wait) { waits.push_back(wait); });
     if (!schedule || !schedule->stageOutput)
       return;
+    auto isTurned = [](MmaWaitOp wait) { return wait->hasOneUse() && isa<tile::PermuteOp>(*wait->user_begin()); };
+    bool turned = waits.size() == 1 && isTurned(waits[0]);
+    for (MmaWaitOp wait : waits) {
+      ArrayRef<int64_t> shape = tile::shapeOf(turned ? wait->user_begin()->getResult(0).getType() : wait.getType());
+      if (turned || !isTurned(wait)) // threads store what one of several turned products gives
+        results.push_back({unsigned(shape[0]), unsigned(shape[1])});
+    }
     std::string why;
     SmallVector<Operation *> stores;
     getOperation().walk([&](Operation *op) {

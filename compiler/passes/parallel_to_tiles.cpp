@@ -13,8 +13,8 @@ namespace {
 
 class Conversion : public Lockstep {
 public:
-  Conversion(ParallelOp op, ArrayRef<int64_t> box, bool gathers)
-      : Lockstep(op, box), body(op.getBody().front()), gathers(gathers) {}
+  Conversion(ParallelOp op, ArrayRef<int64_t> box, bool gathers, bool scattersResults)
+      : Lockstep(op, box), body(op.getBody().front()), gathers(gathers), scattersResults(scattersResults) {}
 
   bool run() {
     Block scratch;
@@ -29,16 +29,25 @@ public:
   }
 
 private:
-  bool scatters(bool load) const override { return load && gathers; }
+  bool scatters(bool load) const override { return load ? gathers : scattersResults; }
 
   Block &body;
-  bool gathers; // loads whose places are computed, too
+  bool gathers, scattersResults; // loads, and stores and updates, whose places are computed, too
 };
 
 /// True if a product follows, whose factor it may be: windows of images, gathered rows.
 bool leadsToProduct(ParallelOp op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
     if (isa<DotOp>(next))
+      return true;
+  return false;
+}
+
+/// True if a product stands before it, whose result it may take: a tile stays where the tensor cores leave it, elements would be
+/// looked up.
+bool comesBehindProduct(ParallelOp op) {
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (isa<DotOp>(before))
       return true;
   return false;
 }
@@ -59,7 +68,7 @@ struct ParallelToTiles : PassWrapper<ParallelToTiles, OperationPass<KernelOp>> {
           box.push_back(n.getSExtValue());
       bool inThread = op->getParentOfType<ThreadsOp>() && !op->getParentOfType<TogetherOp>();
       if (box.size() == op.getExtents().size() && !inThread)
-        Conversion(op, box, gathers && leadsToProduct(op)).run();
+        Conversion(op, box, gathers && leadsToProduct(op), gathers && comesBehindProduct(op)).run();
     }
   }
 

@@ -154,7 +154,8 @@ Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, c
                       {program.grid[0], program.grid[1], program.grid[2]},
                       options.disjoint ? TILERY_DISJOINT : 0u,
                       nullptr,
-                      nullptr};
+                      nullptr,
+                      0};
   size_t scratchBytes = (kernels[0]->info().scratchBytes + 127) / 64 * 64;
   std::unique_ptr<void, void (*)(void *)> scratch(std::aligned_alloc(64, scratchBytes), std::free);
   std::memset(scratch.get(), 0xE7, scratchBytes);

@@ -62,6 +62,17 @@ void BlockEmitter::emitSwap(tile::AtomicCasOp swap) {
   });
 }
 
+/// Whether another register of the thread has the same element of the tile, and a lower number.
+static bool isCopy(const layout::Layout &dealt, int64_t number) {
+  for (const layout::Layout::Digit &digit : dealt.digits(layout::Register)) {
+    if (digit.isZero() && number % digit.extent)
+      return true;
+    number /= digit.extent;
+  }
+  return false;
+}
+
+// Each element once, however many threads have it.
 void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
   Value tile = update.getValue();
   if (!block::layoutOf(tile.getType()))
@@ -74,13 +85,17 @@ void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
   Vectors vectors = vectorsOf(block::layoutOf(tile.getType()).getLayout(), 1);
   lower::Evaluator::Vector lanes(evaluator, 1);
   Coordinates coordinates;
+  llvm::Value *own = isFirstOfCopies(vectors.layout);
   ordered.release();
   for (unsigned number = 0; number < vectors.layout.extent(layout::Register); ++number) {
+    if (isCopy(vectors.layout, number))
+      continue;
     llvm::Value *value = valueAt(tile, vectors, number, coordinates);
     auto [point, fixed] = pointsOf(vectors, number, coordinates);
     provideAddresses(update.getPlace(), point, fixed);
     lower::Address where = evaluator.address(update.getPlace(), point);
-    when(where.exists, [&] { lower::readModifyWrite(e, update.getKind(), element, where.pointer, value, ordered.each); });
+    when(e.band(own, where.exists),
+         [&] { lower::readModifyWrite(e, update.getKind(), element, where.pointer, value, ordered.each); });
   }
   ordered.acquire();
 }

@@ -1,6 +1,8 @@
 """Layouts of tiles: a permutation of each row, in which a column of 16-byte units meets every bank; hints for kernels."""
 
+import ast
 import itertools
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -169,3 +171,47 @@ def test_two_elements_in_one_place_are_refused():
 
     with pytest.raises(ValueError, match=r"shared buffer `tile` must be injective: elements \(0,\) and \(8,\) both map"):
         T.prim_func(main)
+
+
+def test_dimensions_that_no_place_ties_together_are_maps_side_by_side():
+    """A tensor of 16 million elements is checked by the few that differ in each group."""
+    made = T.Layout((8, 1024, 32, 64), lambda b, s, h, d: [b, s // 8, h, d // 8, d % 2, 4 * (s % 8) + (d % 8) // 2])
+    assert list(made.groups()) == [([0], [0]), ([1, 3], [1, 3, 4, 5]), ([2], [2])]
+    assert made.get_output_shape() == (8, 128, 32, 8, 2, 32)
+    assert not made.is_identity()
+    assert T.Layout((3, 4), lambda i, j: [i, j]).is_identity()
+    assert not T.Layout((3, 4), lambda i, j: [j, i]).is_identity()
+    assert not T.Layout((4, 4), lambda i, j: [i, (i + j) % 4]).is_identity()
+
+
+MAPS = {
+    "turned": lambda i, j, k: [k, i, j],
+    "swizzled": lambda i, j, k: [i, j, k ^ (j % 4)],
+    "a line": lambda i, j, k: [(i * 4 + j) * 8 + k],
+    "apart": lambda i, j, k: [i * 2, j + 7, k * k],
+    "one is dropped": lambda i, j, k: [i, k],
+    "two meet": lambda i, j, k: [i + j, k],
+    "halved": lambda i, j, k: [i, j, k // 2],
+    "halves": lambda i, j, k: [k // 2, j, i * 2 + k % 2],
+    "a constant": lambda i, j, k: [0, i, j, k],
+    "below zero": lambda i, j, k: [i, j, -k],
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("shape", [(2, 4, 8), (1, 4, 8), (2, 1, 8), (2, 4, 1), (1, 1, 1)])
+def test_layouts_are_injective_where_a_list_of_their_places_says_so(name, shape):
+    from tilery.tilelang.tracing.layouts import check_injective
+
+    made = T.Layout(shape, MAPS[name])
+    places = {}
+    for element in itertools.product(*map(range, shape)):
+        places.setdefault(tuple(made.map_forward_index(element)), []).append(element)
+    buffer = SimpleNamespace(is_global=False, scope_name="shared", label=lambda: "tile")
+    if all(len(each) == 1 for each in places.values()):
+        check_injective(buffer, made)
+        return
+    with pytest.raises(ValueError, match="must be injective") as caught:
+        check_injective(buffer, made)
+    a, b, place = map(ast.literal_eval, re.findall(r"\([-\d, ]*\)", str(caught.value)))
+    assert {a, b} <= set(places[place])

@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import error
 from ..tracing.dtypes import dtype
 from ..tracing.shapes import shape_of
-from ..tracing.values import Var, evaluate, substitute
+from ..tracing.values import Var, evaluate, substitute, variables
 
 
 class Layout:
@@ -33,17 +33,46 @@ class Layout:
 
     def places(self, indices: Sequence[Any]) -> list[Any]:
         """The places of many elements: arrays of indices give arrays."""
-        known = {var.uid: column for var, column in zip(self.variables, indices)}
+        known = self._known(indices)
         return [evaluate(place, known) for place in self.index]
+
+    def _known(self, indices: Sequence[Any]) -> dict[int, Any]:
+        return {var.uid: column for var, column in zip(self.variables, indices)}
+
+    def dimensions_of(self, place: Any) -> set[int]:
+        """The dimensions whose index one of the places hangs on."""
+        named = variables(place)
+        return {dim for dim, var in enumerate(self.variables) if var.uid in named}
+
+    def groups(self) -> Iterator[tuple[list[int], list[int]]]:
+        """(dimensions, numbers of places) that hang on each other, and on no others: a layout is as many maps side by side."""
+        of = [self.dimensions_of(place) for place in self.index]
+        left = set(range(len(self.input_shape)))
+        while left:
+            group = {min(left)}
+            while more := set().union(*(dims for dims in of if dims & group)) - group:
+                group |= more
+            left -= group
+            yield sorted(group), [number for number, dims in enumerate(of) if dims & group]
+
+    def grid(self, dimensions: Sequence[int]) -> list[Any]:
+        """The indices of the elements that differ in these dimensions, as flat arrays; the others are 0."""
+        import numpy as np
+
+        columns = iter(np.indices([self.input_shape[dim] for dim in dimensions]).reshape(len(dimensions), -1))
+        return [next(columns) if dim in dimensions else 0 for dim in range(len(self.input_shape))]
 
     def is_identity(self) -> bool:
         """Does every element lie where it would without a layout? The shape must be known."""
         import numpy as np
 
-        indices = np.indices(self.input_shape)
-        return len(self.index) == len(indices) and all(
-            np.array_equal(np.broadcast_to(place, own.shape), own) for place, own in zip(self.places(list(indices)), indices)
-        )
+        if len(self.index) != len(self.input_shape):
+            return False
+        for dim, place in enumerate(self.index):
+            indices = self.grid(sorted(self.dimensions_of(place) | {dim}))
+            if not np.all(evaluate(place, self._known(indices)) == indices[dim]):
+                return False
+        return True
 
     def is_equal(self, other: Layout) -> bool:
         """Do both put every element at the same place? Shapes must be known."""
@@ -59,7 +88,8 @@ class Layout:
         """One more than the greatest place in each dimension; the shape must be known."""
         import numpy as np
 
-        return tuple(1 + int(np.max(place)) for place in self.places(list(np.indices(self.input_shape))))
+        grids = [self._known(self.grid(sorted(self.dimensions_of(place)))) for place in self.index]
+        return tuple(1 + int(np.max(evaluate(place, known))) for place, known in zip(self.index, grids))
 
     def get_forward_index(self) -> list[Any]:
         return self.index

@@ -20,20 +20,29 @@ def check_injective(buffer: Memory, layout: Any) -> None:
     shape = layout.get_input_shape()
     if not all(isinstance(n, int) for n in shape) or math.prod(shape) == 0:
         return
-    indices = np.indices(shape).reshape(len(shape), -1)
-    places = np.stack([np.broadcast_to(place, indices[0].shape) for place in layout.places(list(indices))])
-    _, first, of = np.unique(places, axis=1, return_index=True, return_inverse=True)
-    if len(first) == indices.shape[1]:
-        return
-    of = of.reshape(-1)
-    clash = next(number for number in range(len(of)) if first[of[number]] != number)
-    a, b = (tuple(int(n) for n in indices[:, number]) for number in (first[of[clash]], clash))
-    kind = "tensor" if buffer.is_global else "shared buffer" if "shared" in buffer.scope_name else "buffer"
-    raise error(
-        ValueError,
-        f"the layout of {kind} `{buffer.label()}` must be injective: elements {a} and {b} both map to physical coordinates "
-        f"{tuple(int(n) for n in places[:, clash])}",
-    )
+    for dimensions, numbers in layout.groups():
+        indices = layout.grid(dimensions)
+        count = math.prod(shape[dim] for dim in dimensions)
+        all_places = layout.places(indices)
+        places = np.stack([np.broadcast_to(all_places[number], (count,)) for number in numbers] or [np.zeros(count, int)])
+        extents = [int(row.max()) - int(row.min()) + 1 for row in places]
+        if math.prod(extents) <= 4 * count:  # a table of places is quicker than sorting them
+            taken = np.zeros(math.prod(extents), bool)
+            taken[np.ravel_multi_index(places - places.min(axis=1, keepdims=True), extents)] = True
+            if np.count_nonzero(taken) == count:
+                continue
+        _, first, of = np.unique(places, axis=1, return_index=True, return_inverse=True)
+        if len(first) == count:
+            continue
+        of = of.reshape(-1)
+        clash = int(np.argmax(first[of] != np.arange(count)))
+        a, b = (tuple(int(np.broadcast_to(n, (count,))[at]) for n in indices) for at in (first[of[clash]], clash))
+        kind = "tensor" if buffer.is_global else "shared buffer" if "shared" in buffer.scope_name else "buffer"
+        raise error(
+            ValueError,
+            f"the layout of {kind} `{buffer.label()}` must be injective: elements {a} and {b} both map to physical coordinates "
+            f"{tuple(int(np.broadcast_to(place, (count,))[clash]) for place in all_places)}",
+        )
 
 
 def lay_out(memory: Memory, layout: Any) -> None:

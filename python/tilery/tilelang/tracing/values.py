@@ -324,6 +324,13 @@ def evaluate(value: Any, sizes: Mapping[int, Any]) -> Any:
     return value
 
 
+def variables(value: Any) -> set[int]:
+    """The sizes that an expression hangs on, by their uid."""
+    if isinstance(value, Var):
+        return {value.uid}
+    return set().union(*map(variables, value.operands)) if isinstance(value, Node) else set()
+
+
 _BINDS = {"or": 0, "and": 1, "|": 3, "^": 4, "&": 5, "<<": 6, ">>": 6, "+": 7, "-": 7, "*": 8, "//": 8, "%": 8, "/": 8}
 
 
