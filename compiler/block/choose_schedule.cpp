@@ -253,7 +253,8 @@ static Task taskOf(const LoopKernel &found) {
   for (Operation *output : outputs) {
     std::optional<StoredTile> stored = storedTile(output);
     auto sums = stored ? storedSums(*stored, found.results()) : std::nullopt;
-    std::optional<MappedTile> tile = sums ? mapStored(*stored, sums->first, sums->second, why) : std::nullopt;
+    bool isShared = sums && sums->first == found.rows(); // by all consumers
+    std::optional<MappedTile> tile = isShared ? mapStored(*stored, sums->first, sums->second, why) : std::nullopt;
     if (tile && (problem.outputs.empty() || problem.n == sums->second)) {
       problem.n = sums->second;
       problem.outputs.push_back(tile->element.getIntOrFloatBitWidth() / 8);

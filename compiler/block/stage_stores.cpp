@@ -92,7 +92,9 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
       return;
     auto isTurned = [](MmaWaitOp wait) { return wait->hasOneUse() && isa<tile::PermuteOp>(*wait->user_begin()); };
     bool turned = waits.size() == 1 && isTurned(waits[0]);
+    unsigned rows = 0; // that consumers share
     for (MmaWaitOp wait : waits) {
+      rows = std::max(rows, unsigned(tile::shapeOf(wait.getType())[0]));
       ArrayRef<int64_t> shape = tile::shapeOf(turned ? wait->user_begin()->getResult(0).getType() : wait.getType());
       if (turned || !isTurned(wait)) // threads store what one of several turned products gives
         results.push_back({unsigned(shape[0]), unsigned(shape[1])});
@@ -108,7 +110,8 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
       StoredTile stored = *storedTile(store);
       if (turned && tile::elementBytes(getElementTypeOrSelf(stored.value.getType())) != 2)
         continue; // stored from registers
-      if (auto sums = storedSums(stored, results))
+      auto sums = storedSums(stored, results);
+      if (sums && (waits.size() == 1 || sums->first == rows))
         if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why)) {
           if (results.size() > 1) // accounted for one by one
             places.clear();
