@@ -3,6 +3,7 @@
 #include "compiler/builder/module_impl.h"
 #include "compiler/host_program.h"
 #include "compiler/ir/hints.h"
+#include "compiler/ir/rounds_each.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/progress.h"
@@ -82,6 +83,7 @@ namespace {
 Compiled compileUnguarded(Backends backends, Module::Impl &impl, CompileOptions options, FirstError &errors) {
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module->clone());
   tile::HeededHints heeded;
+  options.fpContract &= !module.get()->hasAttr(tile::roundsEachName);
   record(*module, {options.disjoint, options.fpContract, options.passes});
   if (dumps("tile"))
     dump("tile", textOf(*module));

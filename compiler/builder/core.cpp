@@ -1,6 +1,7 @@
 // Positions, errors, types, kernels.
 #include "compiler/builder/impl.h"
 #include "compiler/ir/hints.h"
+#include "compiler/ir/rounds_each.h"
 #include "compiler/source_chain.h"
 
 namespace tilery {
@@ -32,6 +33,7 @@ Builder::~Builder() = default;
 Policy Builder::policy() const { return impl->policy; }
 void Builder::checkOverflow(bool on) { impl->checksOverflow = on; }
 bool Builder::fastMath(bool on) { return std::exchange(impl->fastMath, on); }
+void Builder::roundEach() { impl->module->module.get()->setAttr(tile::roundsEachName, impl->b.getUnitAttr()); }
 void Builder::setLocationProvider(std::function<std::vector<SourceLocation>()> provider) { impl->provider = std::move(provider); }
 
 void Builder::fail(Diagnostic::Kind kind, std::string message, std::string hint) {

@@ -193,6 +193,8 @@ public:
   /// Whether functions and quotients of floats may be a machine's approximations (`fastmath<afn>`, `fastmath<arcp>`) from here on; off at
   /// first. Gives what held before.
   bool fastMath(bool on);
+  /// Products and sums of floats round each: none of the program become fused multiply-adds, whatever CompileOptions::fpContract says.
+  void roundEach();
   /// Throws Error with the current position.
   [[noreturn]] void fail(Diagnostic::Kind kind, std::string message, std::string hint = "");
 

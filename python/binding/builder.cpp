@@ -300,6 +300,7 @@ void bindBuilder(nb::module_ &m) {
       .def("set_position", setPosition)
       .def("check_overflow", &Builder::checkOverflow, "on"_a)
       .def("fast_math", &Builder::fastMath, "on"_a)
+      .def("round_each", &Builder::roundEach)
       .def("__enter__",
            [](nb::object self) {
              pushBuilder(nb::cast<Builder *>(self));

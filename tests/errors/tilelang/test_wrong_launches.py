@@ -248,7 +248,7 @@ WRONG = {
         "unknown target 'abacus'\n  hint: known: auto, cuda, c, llvm, cpu, hip, metal, cutedsl",
     ),
     "a target of another maker": (
-        lambda: tilelang.jit(target="hip -mcpu=gfx942"),
+        lambda: tilelang.jit(target="hip -mcpu=gfx942")(sized.function)(4),
         ValueError,
         "the target 'hip -mcpu=gfx942' means AMD's GPUs, for which there is no code here\n"
         "  hint: a launch runs where its tensors are, on a CPU or an NVIDIA GPU: the targets are auto, cuda, llvm, c, cpu",
@@ -270,11 +270,15 @@ WRONG = {
         "the compile flag '-DWIDTH=4' changes what a program means\n"
         "  hint: no text of another language is compiled here; write in Python what it says",
     ),
-    "sums that are not fused": (
-        lambda: tilelang.compile(add, pass_configs={"tl.device_compile_flags": "--fmad=false"}),
-        NotImplementedError,
-        "the compile flag '--fmad=false' changes what a program means\n"
-        "  hint: no text of another language is compiled here; write in Python what it says",
+    "a flag that is neither true nor false": (
+        lambda: tilelang.compile(add, pass_configs={"tl.device_compile_flags": "--fmad=off -O3"}),
+        ValueError,
+        "the compile flag --fmad is 'off'\n  hint: write --fmad=true or --fmad=false",
+    ),
+    "a flag without its value": (
+        lambda: tilelang.compile(add, compile_flags="--fmad -O3"),
+        ValueError,
+        "the compile flag --fmad is ''\n  hint: write --fmad=true or --fmad=false",
     ),
     "out_idx too large": (
         lambda: tilelang.compile(add, out_idx=3),

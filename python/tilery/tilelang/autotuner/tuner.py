@@ -321,7 +321,7 @@ class AutoTuneImpl:
             return None
         device = _native.gpu_target(0) if _native.gpu_count() else _native.target_id("host")
         text = f"autotune\n{_native.build_id()}\n{device}\n{source}\n{configs!r}\n{self._key(args, given)!r}"
-        text += f"\n{self.jit_impl.options.fast_math}"
+        text += f"\n{self.jit_impl.options.arithmetic}"
         return hashlib.sha256(text.encode()).hexdigest()
 
 

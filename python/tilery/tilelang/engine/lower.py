@@ -9,6 +9,7 @@ from ...errors import error
 from ..jit.options import Options
 from ..language.eager.builder import PrimFunc
 from ..tracing import program
+from ..tracing.arithmetic import Arithmetic
 from ..tvm.module import IRModule
 from .param import CompiledArtifact, KernelParam
 
@@ -30,10 +31,10 @@ def lower(
     options = Options("tilelang.compile", target, target_host, pass_configs=pass_configs, compile_flags=compile_flags)
     function.check()
     layouts = program.usual_layouts(function.params)
-    if function.traced and options.fast_math is None:
+    if function.traced and options.arithmetic == Arithmetic():
         module = function.traced[1].module
     else:
-        module = program.build(function, [], dict(layouts), fast_math=options.fast_math)
+        module = program.build(function, [], dict(layouts), arithmetic=options.arithmetic)
     params = [KernelParam.of(kind) for _, kind in function.params]
     own = IRModule({function.__name__: function})
     return CompiledArtifact(function, params, module.text(), own, own)

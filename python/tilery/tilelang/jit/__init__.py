@@ -88,13 +88,16 @@ class JITImpl:
         if inspect.isfunction(function):
             remember(function)
         self.function, self.out_idx, self.given = function, out_idx, options
-        self.options = Options("tilelang.jit", **options)
-        self.eager = EagerFunction(function, out_idx, self.options) if is_eager(function) else None
+        self.eager = EagerFunction(function, out_idx, lambda: self.options) if is_eager(function) else None
         self.__name__: str = getattr(function, "__name__")
         self.kernels: dict[tuple[Any, ...], JITKernel] = {}
         self.others: dict[tuple[Any, ...], JITImpl] = {}
         self.signature = inspect.signature(function)
         functools.update_wrapper(self, function)
+
+    @functools.cached_property
+    def options(self) -> Options:
+        return Options("tilelang.jit", **self.given)
 
     def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
         """The prim_func for these arguments; of an eager function, types of tensors may stand for tensors."""
@@ -180,5 +183,4 @@ def jit(
         compile_flags=compile_flags,
         debug_root_path=debug_root_path,
     )
-    Options("tilelang.jit", **options)  # what is wrong with them comes before the function
     return (lambda f: JITImpl(f, out_idx, options)) if func is None else JITImpl(func, out_idx, options)

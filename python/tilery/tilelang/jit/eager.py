@@ -110,7 +110,7 @@ class Specialised(Declared, PrimFunc):
 class EagerFunction:
     """Surveys once for each set of compile-time arguments; compiles once for each set of constants."""
 
-    def __init__(self, function: Callable[..., Any], out_idx: Any, options: Options) -> None:
+    def __init__(self, function: Callable[..., Any], out_idx: Any, options: Callable[[], Options]) -> None:
         if out_idx is not None:
             name = function.__name__
             raise error(ValueError, f"`{name}` is an eager kernel: out_idx is for prim_funcs", hint="return what T.empty made")
@@ -128,7 +128,7 @@ class EagerFunction:
         """(the kernel for these arguments, its tensors in order). Constants may also be given by name."""
         key, make, given = self._chosen(args, kwargs)
         if key not in self.kernels:
-            self.kernels[key] = JITKernel(make(), None, self.options)
+            self.kernels[key] = JITKernel(make(), None, self.options())
         return self.kernels[key], given
 
     def prim_func(self, args: Sequence[Any], kwargs: dict[str, Any]) -> PrimFunc:

@@ -21,6 +21,7 @@ from ...frontend.wording import counted, number_of
 from .. import refused
 from ..language.eager.builder import PrimFunc
 from ..profiler import Profiler, TensorSupplyType
+from ..tracing.arithmetic import Arithmetic
 from ..tracing.program import build, host_name, host_parameters, usual_layouts
 from ..tracing.shapes import TensorType
 from ..utils.device import get_current_device
@@ -105,7 +106,7 @@ class CompiledKernel(compile.CompiledKernel):
         self.kernel, self.layouts, self.absent = kernel, layouts, absent
         function = kernel.prim_func
         specialisation: list[Any] = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts]
-        specialisation += [function.compile_time, kernel.lone, kernel.options.fast_math]
+        specialisation += [function.compile_time, kernel.lone, vars(kernel.options.arithmetic)]
         # What lies at an address may be part of a tensor.
         options = {"disjoint": False} if kernel.has_addresses else {}
         super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
@@ -154,7 +155,7 @@ class JITKernel(_native.Launcher):
         kinds = [kind.dtype if isinstance(kind, TensorType) else kind for kind in self.params]
         self.has_addresses = "handle" in kinds
         self._traced: dict[tuple[Layouts, tuple[str, ...]], Kept] = {}
-        if not self.out_idx and prim_func.traced and not self.lone and options.fast_math is None:
+        if not self.out_idx and prim_func.traced and not self.lone and options.arithmetic == Arithmetic():
             layouts, kept = prim_func.traced
             self._traced[layouts, ()] = kept
         self._outputs: list[Any] | None = None  # torch's types of outputs that lie in bytes, else None
@@ -266,7 +267,7 @@ class JITKernel(_native.Launcher):
                     dict(layouts),
                     absent,
                     lone=self.lone,
-                    fast_math=self.options.fast_math,
+                    arithmetic=self.options.arithmetic,
                 )
             )
         return self._traced[key]

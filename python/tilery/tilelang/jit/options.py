@@ -15,8 +15,9 @@ BACKENDS = ("auto", "tvm_ffi", "cython", "nvrtc", "torch", "cutedsl", "dlpack", 
 
 
 class Options:
-    """`function`: where they are given, "tilelang.jit" or "tilelang.compile". `fast_math`: whether functions may be the machine's
-    approximations, None where the kernel's body may say so; `ignored`: those that change nothing."""
+    """`function`: where they are given, "tilelang.jit" or "tilelang.compile". `arithmetic`: what they say of it, else the
+    kernel's body may; `ignored`: those that change nothing. They are made when a kernel is compiled: a decorator takes any, so
+    that a kernel that nobody calls keeps no module from being imported."""
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class Options:
         configs, flags = PassConfigs(pass_configs), CompileFlags(compile_flags)
         self.function, self.target, self.execution_backend = function, target, execution_backend
         self.pass_configs = pass_configs or {}
-        self.fast_math = flags.fast_math if configs.fast_math is None else configs.fast_math
+        self.arithmetic = configs.arithmetic.both(flags.arithmetic)
         given = {
             "target_host": target_host,
             "execution_backend": execution_backend,

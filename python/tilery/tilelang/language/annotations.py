@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...core.ignored import ignore
-from ...errors import error
+from ...errors import Error, error
 from ...frontend.wording import shown
 from ..layout.fragment import Fragment
 from ..layout.layout import Layout
-from ..tracing.context import NeedsFastMath, current, kernel
+from ..tracing.arithmetic import Arithmetic
+from ..tracing.context import NeedsArithmetic, current, kernel
 from ..tracing.layouts import check_injective, lay_out
 from ..tracing.memory import Memory
 from ..tracing.values import Var
@@ -86,25 +87,36 @@ def _note(name: str, value: Any) -> None:
 
 def annotate_pass_configs(configs: Mapping[Any, Any]) -> None:
     """Switches of the compiler for this function; those of tilelang.jit and tilelang.compile go before."""
-    given = PassConfigs(configs)
+    given = _asked(PassConfigs, configs)
     _note("tilelang_pass_configs", dict(configs))
-    _want_fast_math(given.fast_math)
+    _want(given.arithmetic)
     ignore("tilelang.PassConfigKey", **given.ignored)
 
 
 def annotate_compile_flags(flags: Any) -> None:
-    """Flags of CUDA's compiler for this function: `--use_fast_math` is TL_ENABLE_FAST_MATH."""
-    given = CompileFlags(flags)
+    """Flags of CUDA's compiler for this function: `--use_fast_math` is TL_ENABLE_FAST_MATH, with `--fmad=false` products and sums
+    round each."""
+    given = _asked(CompileFlags, flags)
     _note("tilelang_compile_flags", [flags] if isinstance(flags, str) else list(flags))
-    _want_fast_math(given.fast_math)
+    _want(given.arithmetic)
     ignore("T.annotate_compile_flags", flags=given.ignored)
 
 
-def _want_fast_math(wanted: bool | None) -> None:
-    """The function is traced again with fast math, unless its caller has said whether it wants that."""
+def _asked(kind: Callable[[Any], Any], given: Any) -> Any:
+    """What a body asks of the compiler. What it may not ask is refused when the function is compiled, not where it is defined."""
+    try:
+        return kind(given)
+    except Error as refused:
+        refused.when_compiled = True
+        raise
+
+
+def _want(said: Arithmetic) -> None:
+    """The function is traced again with the arithmetic it asks for, but for what its caller has said."""
     trace = current()
-    if wanted and trace is not None and trace.fast_math is None:
-        raise NeedsFastMath
+    wanted = Arithmetic(True if said.fast else None, False if said.fused is False else None)
+    if trace is not None and trace.arithmetic.or_else(wanted) != trace.arithmetic:
+        raise NeedsArithmetic(wanted)
 
 
 def annotate_producer_reg_dealloc(reg_count: int = 24) -> None:

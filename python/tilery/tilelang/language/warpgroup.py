@@ -81,12 +81,14 @@ def wgmma_gemm(
     trace = kernel("T.wgmma_gemm")
     rows = [n for n in getattr(C, "shape", ()) if isinstance(n, int)][-2:-1]
     if rows and rows[0] % 64 or trace.acting % _GROUP:
-        raise error(
+        refused = error(
             InternalError,
             "T.wgmma_gemm() requires Hopper WGMMA lowering, but constraints were not satisfied: "
             f"C has {rows[0] if rows else '?'} rows and {trace.acting} threads compute it",
             hint="C has a multiple of 64 rows, and warp groups of 128 threads compute it; or use T.gemm",
         )
+        refused.when_compiled = True
+        raise refused
     check_options("T.wgmma_gemm", policy, k_pack, 0, mbar, annotations)
     multiply(A, B, C, transpose_A, transpose_B, clear_accum)
 

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from ...errors import error
+from .arithmetic import Arithmetic
 
 _local = threading.local()
 
@@ -75,8 +76,12 @@ class NeedsTurns(BaseException):
         self.place = place
 
 
-class NeedsFastMath(BaseException):
-    """Raised where a function's body asks for fast math: it is traced again with it."""
+class NeedsArithmetic(BaseException):
+    """Raised where a function's body asks for fast math, or for sums that are not fused: it is traced again with it."""
+
+    def __init__(self, wanted: Arithmetic) -> None:
+        super().__init__()
+        self.wanted = wanted
 
 
 class NeedsPairs(BaseException):

@@ -9,7 +9,8 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend import position
-from .context import NeedsFastMath, NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
+from .arithmetic import Arithmetic
+from .context import NeedsArithmetic, NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
 from .memory import Memory
 from .shapes import TensorType, row_major
 from .values import Expr, Node, Var, binary, sizes_in, written
@@ -34,13 +35,12 @@ def build(
     left_out: Sequence[str] = (),
     work: Work | None = None,
     lone: bool = False,
-    fast_math: bool | None = None,
+    arithmetic: Arithmetic = Arithmetic(),
 ) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None.
-    lone: for a target whose blocks are one thread. fast_math: whether functions may be a machine's approximations; None: if the
-    body says so."""
+    lone: for a target whose blocks are one thread. arithmetic: what is said of it goes before what the body says."""
     from .phases import NeedsWorkspace  # what the disk cache has is not traced
 
     needed: list[NeedsWorkspace] = []
@@ -48,9 +48,9 @@ def build(
     threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
     while True:
         try:
-            return _build(prim_func, output_positions, layouts, left_out, work, lone, fast_math, needed, scalars, threaded)
-        except NeedsFastMath:
-            fast_math = True
+            return _build(prim_func, output_positions, layouts, left_out, work, lone, arithmetic, needed, scalars, threaded)
+        except NeedsArithmetic as needs:
+            arithmetic = arithmetic.or_else(needs.wanted)
         except NeedsWorkspace as need:
             needed.append(need)
         except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox, NeedsPairs) as needs:
@@ -64,7 +64,7 @@ def _build(
     left_out: Sequence[str],
     work: Work | None,
     lone: bool,
-    fast_math: bool | None,
+    arithmetic: Arithmetic,
     needed: Sequence[NeedsWorkspace],
     scalars: dict[str, Var],
     threaded: set[tuple[int, Any]],
@@ -74,8 +74,10 @@ def _build(
     native = _native.Builder("tir")
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
-        trace.threaded, trace.lone, trace.fast_math = threaded, lone, fast_math
-        native.fast_math(bool(fast_math))
+        trace.threaded, trace.lone, trace.arithmetic = threaded, lone, arithmetic
+        native.fast_math(bool(arithmetic.fast))
+        if arithmetic.fused is False:
+            native.round_each()
         arguments: list[Any] = []
         for index, (name, kind) in enumerate(prim_func.params):
             if isinstance(kind, TensorType):

@@ -15,6 +15,7 @@ from ...frontend.jumps import RESULT
 from ...frontend.language import Language, Loop
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
+from .arithmetic import Arithmetic
 from .checks import Checks
 from .clusters import Clusters
 from .context import kernel, set_current
@@ -113,7 +114,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         self.reducers: list[Any] = []  # of the open kernel
         self.guests: Any = None  # the trace of functions of other languages
         self.foreign: Any = ()  # the class of their values
-        self.fast_math: bool | None = None  # are functions the machine's approximations? None: the body may say so
+        self.arithmetic = Arithmetic()  # what it leaves open the body may say
         self.lone = False  # whether a block is one thread for the target
         self.several = 0  # conditions around that several threads fulfil
         self.reduction: Any = None  # T.comm_reducer of the scope around

@@ -1,32 +1,48 @@
-"""Flags that programs give CUDA's compiler, which is not run here."""
+"""Flags that programs give the compilers of CUDA and of C, which are not run here."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...errors import error
+from ..tracing.arithmetic import Arithmetic
 
-_FAST = "use_fast_math"
-# What says something of a program's meaning: of names in its text, or of products and sums that may not become one operation.
+_FAST, _FUSED = "use_fast_math", "fmad"
+_SWITCHES = (_FAST, _FUSED)  # they are true or false
+_FUSIONS = {"ffp-contract=off": False, "ffp-contract=on": True, "ffp-contract=fast": True}  # of a compiler of C
+# What says something of a program's text.
 _MEANINGS = ("D", "U", "define-macro", "undefine-macro", "include", "pre-include")
 
 
 class CompileFlags:
-    """`fast_math`: whether `--use_fast_math` is among them, else None; `ignored`: the others, None without any.
+    """`arithmetic`: what `--use_fast_math` and `--fmad` say; `ignored`: the others, None without any.
 
-    :raises NotImplementedError: for flags that change what a program computes."""
+    :raises NotImplementedError: for flags that change what a program's text means.
+    :raises ValueError: for `--fmad` without true or false."""
 
     def __init__(self, flags: Any) -> None:
         given = [flags] if isinstance(flags, str) else list(flags or ())
         words = [word for text in given for word in str(text).split()]
-        for word in words:
+        said: dict[str, bool] = {}
+        others = []
+        while words:
+            word = words.pop(0)
             name, _, value = word.lstrip("-").partition("=")
-            if word.startswith("-") and (name in _MEANINGS or word[:2] in ("-D", "-U") or (name == "fmad" and value == "false")):
+            if word.startswith("-") and (name in _MEANINGS or word[:2] in ("-D", "-U")):
                 raise error(
                     NotImplementedError,
                     f"the compile flag {word!r} changes what a program means",
                     hint="no text of another language is compiled here; write in Python what it says",
                 )
-        others = [word for word in words if word.lstrip("-") not in (_FAST, f"{_FAST}=true")]
-        self.fast_math = True if len(others) < len(words) else None
+            if word.startswith("-") and name in _SWITCHES:
+                value = value or (words.pop(0) if words and not words[0].startswith("-") else "true" if name == _FAST else "")
+                if value not in ("true", "false"):
+                    hint = f"write --{name}=true or --{name}=false"
+                    raise error(ValueError, f"the compile flag --{name} is {value!r}", hint=hint)
+                said[name] = value == "true"
+            elif word.lstrip("-") in _FUSIONS:
+                said[_FUSED] = _FUSIONS[word.lstrip("-")]
+            else:
+                others.append(word)
+        self.arithmetic = Arithmetic(said.get(_FAST), said.get(_FUSED))
         self.ignored = others or None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import error
+from ..tracing.arithmetic import Arithmetic
 from .compile_flags import CompileFlags
 
 
@@ -93,8 +94,8 @@ def _plain(key: str) -> str:
 
 
 class PassConfigs:
-    """What a program sets. `fast_math`: whether functions may be the machine's approximations, None where nothing is said of it;
-    `ignored`: {name: value} of those that change nothing (tilelang/ignored_passes.py).
+    """What a program sets. `arithmetic`: what it says of functions, quotients and sums; `ignored`: {name: value} of those that
+    change nothing (tilelang/ignored_passes.py).
 
     :raises TypeError: for what is no dict.
     :raises AttributeError: for switches that no version has."""
@@ -110,8 +111,8 @@ class PassConfigs:
         flags = CompileFlags(self.ignored.pop("TL_DEVICE_COMPILE_FLAGS", None))
         exact = self.ignored.pop("tl.disable_fast_math", None)
         fast = self.ignored.pop("TL_ENABLE_FAST_MATH", None)
-        wanted = [value for value in (fast, None if exact is None else not exact, flags.fast_math) if value is not None]
-        self.fast_math = bool(wanted[0]) if wanted else None
+        wanted = [bool(value) for value in (fast, None if exact is None else not exact) if value is not None]
+        self.arithmetic = Arithmetic(wanted[0] if wanted else None).or_else(flags.arithmetic)
         if flags.ignored:
             self.ignored["TL_DEVICE_COMPILE_FLAGS"] = flags.ignored
 

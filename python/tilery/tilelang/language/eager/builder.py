@@ -23,7 +23,7 @@ from ...tracing.values import Var, read
 from .. import pointer as _pointer  # noqa: F401  (gives buffers their access_ptr)
 from .survey import Declared, survey
 
-# How messages of checks begin that upstream makes when a function is compiled, not where it is defined; so are InternalErrors.
+# How messages of checks begin that upstream makes when a function is compiled, not where it is defined.
 SEMANTIC_CHECK = "[Tilelang Semantic Check]"
 
 
@@ -51,7 +51,7 @@ class PrimFunc:
         try:
             cache.check_once(function, ["tilelang", self.__name__, list(self.params)], self._trace)
         except Error as failure:
-            if not failure.message.startswith(SEMANTIC_CHECK) and type(failure).__name__ != "InternalError":
+            if not failure.message.startswith(SEMANTIC_CHECK) and not failure.when_compiled:
                 raise
             self.failure = failure
 

@@ -9,6 +9,7 @@ from typing import Any
 from tilery import _native
 
 from ....errors import Error, error
+from ...tracing.arithmetic import Arithmetic
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Memory
 from ...tracing.shapes import TensorType, row_major
@@ -84,7 +85,7 @@ def survey(function: Callable[..., Any], values: Mapping[str, Any], signature: M
 
     found = Survey()
     with Trace(_native.Builder("tir"), function.__name__) as trace:
-        trace.eager, trace.fast_math = found, False
+        trace.eager, trace.arithmetic = found, Arithmetic(fast=False, fused=True)
         try:
             given = {name: values.get(name) for name in inspect.signature(function).parameters}
             for name, kind in signature.items():
