@@ -8,7 +8,7 @@ import torch
 from tilery import tilelang
 from tilery.tilelang import language as T
 from tilery.tilelang.autotuner import model
-from tilery.tilelang.carver.arch import CPU, CUDA
+from tilery.tilelang.carver.arch import CPU, CUDA, auto_infer_current_arch, is_cuda_arch
 
 
 def product(block, stages=1, M=512):
@@ -68,7 +68,8 @@ def test_a_tuner_times_the_best_alone(monkeypatch):
     monkeypatch.setattr(tuner, "fastest", spy)
     monkeypatch.setattr(tuner.cache, "folder", lambda: "")  # an earlier process may have timed them
     kernel = tuned()
-    assert timed and min(timed) >= 32 and kernel.config["block"] in timed
+    assert 0 < len(timed) < len(TILES) and kernel.config["block"] in timed
+    assert is_cuda_arch(auto_infer_current_arch()) or min(timed) >= 32  # a GPU needs many blocks more than large ones
     a, b = torch.randint(-2, 3, (512, 512)).half(), torch.randint(-2, 3, (512, 512)).half()
     assert torch.equal(kernel(a, b), (a.float() @ b.float()).half())
 

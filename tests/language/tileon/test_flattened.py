@@ -32,7 +32,7 @@ def copy_views(x, y, n, first, inner, middle, x0, x1, x2, y0, y1, y2, shift, B: 
 
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("inner", WIDTHS)
-def test_views_of_three_dimensions(inner, block):
+def test_views_of_three_dimensions(inner, block, device):
     rng = np.random.default_rng([inner, block])
     for dtype in (torch.float32, torch.float16, torch.int8, torch.int64, torch.float64):
         middle, n, first = int(rng.integers(1, 40)), int(rng.integers(1, 3000)), int(rng.choice([0, 3, -50, -2 * inner - 1]))
@@ -46,10 +46,10 @@ def test_views_of_three_dimensions(inner, block):
         shift = -int(min(source.min(), target.min(), 0))
         x = torch.from_numpy(rng.integers(-100, 100, int(source.max()) + shift + 1)).to(dtype)
         y = torch.full((int(target.max()) + shift + 1,), 77).to(dtype)
-        expected = y.clone()
+        expected = y.cpu().clone()
         expected[target + shift] = x[source + shift]
-        copy_views[(tileon.cdiv(n, block),)](x, y, n, first, inner, middle, x0, x1, x2, y0, y1, y2, shift, block)
-        assert torch.equal(y, expected), (dtype, middle, n, first)
+        copy_views[(tileon.cdiv(n, block),)](x.to(device), y, n, first, inner, middle, x0, x1, x2, y0, y1, y2, shift, block)
+        assert torch.equal(y.cpu(), expected), (dtype, middle, n, first)
 
 
 @tileon.jit
@@ -69,7 +69,7 @@ def padded(x, y, n, height, width, top, left, out_width, stride, value, FORM: tl
 
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize("width", WIDTHS[:-1])
-def test_padding(width, block):
+def test_padding(width, block, device):
     rng = np.random.default_rng([width, block])
     for form in range(3):
         for dtype in (torch.float32, torch.float16, torch.int8):
@@ -78,12 +78,12 @@ def test_padding(width, block):
             x = torch.from_numpy(rng.integers(-100, 100, height * stride)).to(dtype)
             view = x.as_strided((height, width), (stride, 1))
             expected = torch.nn.functional.pad(view.double(), (left, right, top, bottom), value=5).to(dtype)
-            columns = torch.arange(expected.shape[1]) - left
+            columns = torch.arange(expected.shape[1], device="cpu") - left
             expected = torch.where(columns * 2 < width, expected, -expected)
-            y = torch.full_like(expected, 77)
+            y = torch.full_like(expected, 77, device=device)
             grid = (tileon.cdiv(y.numel(), block),)
-            padded[grid](x, y, y.numel(), height, width, top, left, y.shape[1], stride, 5, form, block)
-            assert torch.equal(y, expected), (form, dtype)
+            padded[grid](x.to(device), y, y.numel(), height, width, top, left, y.shape[1], stride, 5, form, block)
+            assert torch.equal(y.cpu(), expected), (form, dtype)
 
 
 @tileon.jit

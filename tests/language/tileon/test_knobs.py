@@ -227,6 +227,21 @@ def test_ptx_is_printed(capsys):
     assert ".visible .entry kernel" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("switch", ["dump_nvptx", "dump_ptxas_log"])
+def test_a_launch_is_where_its_tensors_are(switch, capsys, monkeypatch):
+    """Not where the active device is: a machine with a GPU launches on tensors in the CPU's memory, too."""
+    import torch
+
+    from tilery.tileon.backends.active import driver
+    from tilery.tileon.backends.compiler import GPUTarget
+
+    monkeypatch.setattr(type(driver.active), "get_current_target", lambda *_: GPUTarget("cuda", 90, 32))
+    setattr(knobs.nvidia, switch, True)
+    with torch.device("cpu"):
+        kernel = stored()
+    assert kernel.metadata.target.backend == kernel.metadata.backend_name == "cpu" and capsys.readouterr().out == ""
+
+
 @pytest.mark.gpu
 def test_what_the_assembler_made_is_printed(capsys, device):
     knobs.nvidia.dump_ptxas_log = True

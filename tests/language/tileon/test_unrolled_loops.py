@@ -34,21 +34,30 @@ def sums(x_ptr, o_ptr, n, FACTOR: tl.constexpr):
     tl.store(o_ptr + i, total + i)
 
 
-def bits(kernel, x, size, *arguments):
+def values(kernel, x, size, *arguments):
     out = torch.full((size,), float("nan"), device=x.device)
     kernel[(1,)](x, out, *arguments)
     assert not out.isnan().any()
-    return out.view(torch.int32)
+    return out
+
+
+def bits(kernel, x, size, *arguments):
+    return values(kernel, x, size, *arguments).view(torch.int32)
 
 
 @pytest.mark.parametrize("size", [1, 16, 64, 200])
 @pytest.mark.parametrize("step", [1, 3])
 def test_results_are_those_of_a_loop(engine, device, size, step):
+    """Bit for bit on CPUs. For a GPU, LLVM may unroll the plain loop itself and fuse the product of an iteration with the sum of
+    the next, which rounds once less. No number is negative, so that each of two roundings an iteration, and that of the last
+    sum, changes a result by one unit (2^-24) of its size at most: two results differ by twice as much."""
     x = torch.rand(14, size, device=device)
     for first, end in ((0, 0), (0, 1), (0, 2), (2, 10), (0, 12), (1, 14), (5, 3)):
-        once = bits(decays, x, size, first, end, None, step, size)
+        once = values(decays, x, size, first, end, None, step, size)
+        roundings = 2 * len(range(first, end, step)) + 1 if device == "cuda" else 0
         for factor in (2, 4, 5):
-            assert torch.equal(bits(decays, x, size, first, end, factor, step, size), once), (first, end, factor)
+            error = (values(decays, x, size, first, end, factor, step, size).double() - once.double()).abs()
+            assert (error <= 1.01 * 2 * roundings * 2.0**-24 * once.double()).all(), (first, end, factor)
 
 
 def test_loops_in_loops_and_waits(engine, device):

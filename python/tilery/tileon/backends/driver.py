@@ -12,6 +12,14 @@ from tilery import _native
 from .compiler import GPUTarget
 
 
+def target_of(device: int) -> GPUTarget:
+    """What code is for on the GPU of this number, or on this machine's processors: -1."""
+    if device < 0:
+        return GPUTarget("cpu", os.uname().machine, 1)
+    arch = _native.gpu_target(device).split(":")[0].strip("sm_a")
+    return GPUTarget("cuda", int(arch), 32)
+
+
 class DriverBase:
     """What is asked of a kind of device."""
 
@@ -85,7 +93,7 @@ class CPUDriver(DriverBase):
 
     @staticmethod
     def get_current_target() -> GPUTarget:
-        return GPUTarget("cpu", os.uname().machine, 1)
+        return target_of(-1)
 
     @staticmethod
     def get_current_device() -> int:
@@ -140,8 +148,7 @@ class CudaDriver(GPUDriver):
         return int(torch.cuda.current_stream(device).cuda_stream) if torch.cuda.is_available() else 0
 
     def get_current_target(self) -> GPUTarget:
-        arch = _native.gpu_target(self.get_current_device()).split(":")[0].strip("sm_a")
-        return GPUTarget("cuda", int(arch), 32)
+        return target_of(self.get_current_device())
 
     def get_device_capability(self, device: int = 0) -> tuple[int, int]:
         major, minor = _native.gpu_properties(device)["capability"]

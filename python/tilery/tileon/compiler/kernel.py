@@ -19,6 +19,7 @@ from ...errors import error
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, GPUTarget
+from ..backends.driver import target_of
 from .key import triton_key
 
 _MOST_THREADS = 1024  # of a block, on every NVIDIA GPU
@@ -160,7 +161,9 @@ class KernelHandle(core.CompiledKernel):
         return KernelMetadata(**{**vars(options), **self._facts()})
 
     def _place(self) -> GPUTarget:
-        return self.target or driver.active.get_current_target()
+        """The target of its code: the one that `compile` was asked for, or where the tensors of a launch lie, which need not be
+        the active device."""
+        return self.target or target_of(self.device)
 
     def _facts(self) -> dict[str, Any]:
         native = self.native
