@@ -24,16 +24,6 @@ INTERNAL = ("tilery.core.cache", "tilery.core.functions", "tilery.tilelang.traci
 INTERNAL += ("tilery.tileon.backends", "tilery.tilelang.testing", "tilery.frontend", "tilery.tileon.compiler.describe")
 INTERNAL += ("tilery.tileon.knobs", "tilery.tileon._internal_testing", "tilery.tileon.runtime.cache", "tilery.aot.sources")
 INTERNAL += ("tilery.core.tile.tracer",)
-# Not answered yet.
-OPEN = {
-    "print_tree": {"format"},
-    "to": {"fp_downcast_rounding", "bitcast"},  # of pointers to floats that lie in bytes
-    "cached": {"arguments"},
-    "get_cuda_version": {"cuda_path"},
-    "mma_atom": {"k_inner"},
-    "plot_layout": {"view", "formats"},
-    "__call__": {"prettify", "caller"},  # of NineToothed's CodeGenerator
-}
 # The same on every GPU.
 CONSTANT = {"get_shared_memory_per_block", "get_registers_per_block"}
 NAMES = {"tl": tl, "tileon": tileon, "T": T, "tilelang": tilelang, "ninetoothed": ninetoothed, "ntl": ntl}
@@ -139,7 +129,6 @@ def test_options_are_heeded_refused_or_in_the_table(prefix):
         if not refuses(function)
         for parameter in set(inspect.signature(function).parameters) - {"self", "cls"} - read(function)
         if not parameter.startswith("_")
-        and parameter not in OPEN.get(function.__name__, ())
         and not any(parameter in options for row, options in rows().items() if same(row, name, function))
     ]
     assert not unread, "\n".join(unread)
@@ -147,8 +136,8 @@ def test_options_are_heeded_refused_or_in_the_table(prefix):
 
 def same(row, name, function):
     """Is the row of this function, by whatever name it was reached?"""
-    own = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
-    return row.rpartition(".")[2] in (name.rpartition(".")[2], own)
+    names = (each.removesuffix(".__init__").removesuffix(".__call__") for each in (name, function.__qualname__))
+    return row.rpartition(".")[2] in [each.rpartition(".")[2] for each in names]
 
 
 def test_what_is_told_is_in_the_table():

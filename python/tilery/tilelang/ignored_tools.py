@@ -78,5 +78,12 @@ ROWS = {
         "verbose": Option("an error says how much differs, and nothing is printed else"),
         **dict.fromkeys(("base_name", "ref_name"), Option("an error says how much differs, and names no side", ("LHS", "Ref"))),
     },
+    "tilelang.TensorCoreIntrinEmitter.mma_atom": {
+        "k_inner": Option("memory of a thread's own holds the factors of one step along k", (None, 0))
+    },
+    "tilelang.tools.plot_layout": {
+        "colormap": Option("elements of one thread, or of one bank, have one colour", (None, "RdPu")),
+        "verbose": Option("a file is written without a word"),
+    },
     "tilelang.set_log_level": {"level": Option("TILERY_DUMP says what is printed")},
 }

@@ -8,8 +8,9 @@ import torch
 
 import tilery.tilelang as tilelang
 from tilery import _native
-from tilery.tilelang import autotuner, carver, tools
+from tilery.tilelang import autotuner, cache, carver, tools
 from tilery.tilelang import language as T
+from tilery.tilelang.contrib import nvcc
 from tilery.tilelang.jit import prepare
 from tilery.tilelang.jit.kernel import JITKernel
 from tilery.tilelang.layout import make_gemm_fragment_8x8, make_linear_layout
@@ -129,7 +130,31 @@ def test_pictures_of_layouts(tmp_path):
     words = re.findall(r">(T\d+|L\d+)<", (tmp_path / "fragment.svg").read_text())
     assert path == str(tmp_path / "fragment.svg") and len(words) == 128 and words[:4] == ["T0", "L0", "T0", "L1"]
     tile = type("Tile", (), {"shape": (2, 3), "dtype": "float16"})
-    assert "1,2" in open(tools.plot_layout(make_linear_layout(tile), str(tmp_path))).read()
+    assert "1,2" in open(tools.plot_layout(make_linear_layout(tile), str(tmp_path), formats="pdf, svg")).read()
+    with pytest.raises(NotImplementedError, match="plot_layout writes SVG, not png, pdf"):
+        tools.plot_layout(make_linear_layout(tile), str(tmp_path), formats=["png", "pdf"])
+    with pytest.raises(NotImplementedError, match="not view='output'"):
+        tools.plot_layout(make_linear_layout(tile), str(tmp_path), view="output")
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("version.json", '{"cuda_nvcc": {"version": "12.6.20"}, "cuda": {"name": "CUDA SDK", "version": "12.6.1"}}'),
+        ("version.txt", "CUDA Version 12.6.85\n"),
+    ],
+)
+def test_versions_of_toolkits(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert nvcc.get_cuda_version(str(tmp_path)) == (12, 6) and nvcc.get_cuda_version() >= (11, 0)
+    with pytest.raises(RuntimeError, match="no toolkit of CUDA in '/there'"):
+        nvcc.get_cuda_version("/there")
+
+
+def test_kernels_are_kept_by_what_their_functions_were_made_for():
+    function = matmul(64, 96, 32)
+    first = cache.cached(function, -1, 64, 96)
+    assert cache.cached(function, -1, 64, 96) is first is not cache.cached(function, -1, 64, 32)
 
 
 def test_counted_work():

@@ -130,7 +130,7 @@ def product(M, N, K, dtype, sums, a_transposed, b_transposed, columns):
                 for ki in T.serial(BK // emitter.micro_size_k):
                     emitter.ldmatrix_a(A_local, A_shared, ki)
                     emitter.ldmatrix_b(B_local, B_shared, ki)
-                    emitter.mma(A_local, B_local, C_local)
+                    emitter.mma(A_local, B_local, C_local, k_inner=1)
             emitter.stmatrix(C_local, C, by, bx)
 
     return main
@@ -144,3 +144,4 @@ def test_product_of_warps(dtype, sums, a_transposed, b_transposed, columns, devi
     kernel = tilelang.compile(product(M, N, K, dtype, sums, a_transposed, b_transposed, columns), out_idx=-1)
     out = kernel(a.T.contiguous() if a_transposed else a, b.T.contiguous() if b_transposed else b)
     assert torch.equal(out.double(), a.double() @ b.double())
+    assert "tilelang.TensorCoreIntrinEmitter.mma_atom(k_inner=1)" in [one.option for one in kernel.explanation.ignored]

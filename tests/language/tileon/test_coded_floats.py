@@ -181,3 +181,17 @@ def test_tensors_of_these_types(device, dtype):
         got = torch.empty(300)
         of_pair[(1,)](pair, got, 300, 512)
         assert torch.equal(got, pair[0].float() + pair[1].float())
+
+
+@tileon.jit
+def through_an_address(codes_ptr, to_ptr, ROUNDING: tl.constexpr):
+    at = codes_ptr.to(tl.pointer_type(tl.float8e4b15)).to(tl.uint64, fp_downcast_rounding=ROUNDING, bitcast=True)
+    tl.store(to_ptr, tl.load(at.to(tl.pointer_type(tl.uint8))))
+
+
+def test_options_of_an_address_are_those_of_a_number(device):
+    codes, out = torch.full((1,), 77, dtype=torch.uint8), torch.zeros(1, dtype=torch.uint8)
+    through_an_address[(1,)](codes, out, "rtz")
+    assert out.item() == 77
+    with pytest.raises(ValueError, match="fp_downcast_rounding must be 'rtne' or 'rtz', got 'up'"):
+        through_an_address[(1,)](codes, out, "up")

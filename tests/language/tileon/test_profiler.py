@@ -123,3 +123,20 @@ def test_profiles_are_read_back(here, capsys):
 def lines(capsys, metric, depth=100, **choice):
     viewer.print_tree(*viewer.parse([metric], "mine.hatchet", **choice), depth=depth)
     return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    "format, name",
+    [
+        (None, "/there/model.py:forward@12"),
+        ("full", "/there/model.py:forward@12"),
+        ("file_function_line", "model.py:forward@12"),
+        ("function_line", "forward@12"),
+        ("file_function", "model.py:forward"),
+    ],
+)
+def test_names_of_lines_are_shortened(format, name, capsys):
+    viewer.print_tree(viewer.Tree("/there/model.py:forward@12", {"count": 1}, []), ["count"], format=format)
+    assert capsys.readouterr().out == f"1.000 {name}\n"
+    with pytest.raises(ValueError, match="print_tree knows no format 'line'\n  hint: known: full, file_function_line"):
+        viewer.print_tree(viewer.Tree("a", {}, []), [], format="line")

@@ -64,7 +64,7 @@ class coded_pointer:
 
     def to(self, dtype: types.dtype, fp_downcast_rounding: str | None = None, bitcast: bool = False) -> Any:
         """The same address as one of other elements, or as an integer."""
-        return getattr(self.base, "to")(dtype)
+        return getattr(self.base, "to")(dtype, fp_downcast_rounding, bitcast)
 
     def encode(self, value: Any) -> tensor:
         """The codes of what is stored."""

@@ -14,8 +14,9 @@ _kernels: dict[Any, JITKernel] = {}
 
 
 def cached(func: PrimFunc, out_idx: Any = None, *arguments: Any, **options: Any) -> JITKernel:
-    """tilelang.compile(func, out_idx, **options), the same kernel for the same function and options."""
-    key = id(func), repr(out_idx), repr(sorted(options.items(), key=str))
+    """tilelang.compile(func, out_idx, **options), the same kernel for the same function and options; `arguments` are those that
+    the function was made for, and tell kernels apart, too."""
+    key = id(func), repr(out_idx), repr(arguments), repr(sorted(options.items(), key=str))
     found = _kernels.get(key)
     if found is None or found.prim_func is not func:
         found = _kernels[key] = compile(func, out_idx, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 from tilery import _native
@@ -38,12 +40,29 @@ def parse_compute_version(compute_version: str) -> tuple[int, int]:
 
 
 def get_cuda_version(cuda_path: str | None = None) -> tuple[int, int]:
-    """The version of CUDA that torch was built with; what assembles kernels is the driver's."""
+    """The version of CUDA that torch was built with; what assembles kernels is the driver's. cuda_path: that of the toolkit in
+    this folder.
+
+    :raises tilery.RuntimeError: there is no toolkit."""
     import torch
 
-    text = torch.version.cuda or "12.8"
+    text = (torch.version.cuda or "12.8") if cuda_path is None else _version_in(cuda_path)
     major, _, minor = text.partition(".")
     return int(major), int(minor.partition(".")[0])
+
+
+def _version_in(folder: str) -> str:
+    """What a toolkit says of itself: version.json, or version.txt of older ones."""
+    for name in ("version.json", "version.txt"):
+        try:
+            text = (Path(folder) / name).read_text(encoding="utf-8")
+        except OSError:
+            continue
+        found = re.search(r'"cuda"\s*:\s*{[^}]*"version"\s*:\s*"(\d+\.\d+)|CUDA Version (\d+\.\d+)', text)
+        if found:
+            return found[1] or found[2]
+    message = f"get_cuda_version: there is no toolkit of CUDA in {str(folder)!r}"
+    raise error(RuntimeError, message, hint="leave cuda_path out: no toolkit is needed here")
 
 
 def have_fp16(compute_version: str) -> bool:

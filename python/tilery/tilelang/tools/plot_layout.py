@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import os
-from typing import Any
+from collections.abc import Sequence
 
 from ...errors import error
 from ..layout import Fragment, Layout
@@ -18,10 +18,23 @@ def _color(number: int, count: int) -> str:
 
 
 def plot_layout(
-    layout: Layout, save_directory: str = "./tmp", name: str = "layout", formats: str = "svg", view: str = "input", **_: Any
+    layout: Layout,
+    save_directory: str = "./tmp",
+    name: str = "layout",
+    formats: str | Sequence[str] = "svg",
+    view: str = "input",
+    colormap: str | None = None,
+    verbose: bool = False,
 ) -> str:
     """Writes save_directory/name.svg and gives its path. A cell is an element; it says where it lies, or of a Fragment which
-    thread holds it and as which of its own. Other formats than SVG are not written."""
+    thread holds it and as which of its own.
+
+    :raises tilery.NotImplementedError: SVG is not among the formats (text with commas, or a list), or another view is wanted."""
+    wanted = formats.replace(" ", "").split(",") if isinstance(formats, str) else list(formats)
+    if not {"svg", "all"} & set(wanted):
+        raise error(NotImplementedError, f"plot_layout writes SVG, not {', '.join(map(str, wanted))}", hint='write formats="svg"')
+    if view != "input":
+        raise error(NotImplementedError, f"plot_layout draws elements and where they lie, not view={view!r}", hint="leave it out")
     shape = layout.get_input_shape()
     if not 1 <= len(shape) <= 2 or not all(isinstance(size, int) for size in shape):
         raise error(ValueError, f"plot_layout draws one or two known dimensions, got the shape {tuple(shape)}")

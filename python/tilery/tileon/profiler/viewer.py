@@ -77,13 +77,30 @@ def parse(
     return Tree(tree.name, tree.metrics, children), list(metrics)
 
 
+# What is left of a name like "folder/file.py:function@12".
+_FORMATS: dict[str | None, Callable[[str], str]] = {
+    None: lambda name: name,
+    "full": lambda name: name,
+    "file_function_line": lambda name: name.rpartition("/")[2],
+    "function_line": lambda name: name.rpartition(":")[2],
+    "file_function": lambda name: name.rpartition("/")[2].partition("@")[0],
+}
+
+
 def print_tree(
     tree: Tree, metrics: Sequence[str], depth: int = 100, format: str | None = None, print_sorted: bool = False
 ) -> None:
-    """Prints a line for each scope and kernel: its metrics and its name. print_sorted: the greatest first."""
+    """Prints a line for each scope and kernel: its metrics and its name. print_sorted: the greatest first.
+
+    :param format: how much of a name that says a file and a line: "full", "file_function_line", "function_line", "file_function".
+    :raises tilery.ValueError: another format."""
+    if format not in _FORMATS:
+        known = ", ".join(name for name in _FORMATS if name)
+        raise error(ValueError, f"print_tree knows no format {format!r}", hint=f"known: {known}")
+    named = _FORMATS[format]
 
     def show(node: Tree, head: str, tail: str, level: int) -> None:
-        print(head + " ".join(f"{_value(node.metrics, metric):.3f}" for metric in metrics), node.name)
+        print(head + " ".join(f"{_value(node.metrics, metric):.3f}" for metric in metrics), named(node.name))
         children = node.children if level < depth else []
         if print_sorted:
             children = sorted(children, key=lambda child: -_value(child.metrics, metrics[0]))

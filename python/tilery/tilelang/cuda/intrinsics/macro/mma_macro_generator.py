@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .....core.ignored import ignore
 from .....errors import error
 from ....language.kernel import get_thread_binding
 from ....language.mma_op import warp_product
@@ -140,6 +141,7 @@ class TensorCoreIntrinEmitter:
     def mma_atom(self, A_local_buf: Any, B_local_buf: Any, C_local_buf: Any, i: Any, j: Any, k_inner: Any = 0) -> None:
         """C += A * B of tile (i, j) of the warp."""
         threads(type(self).__name__)
+        ignore("tilelang.TensorCoreIntrinEmitter.mma_atom", k_inner=k_inner)
 
         def elements(buffer: Any, number: Any, size: int) -> list[Element]:
             return [_own(buffer, binary("+", binary("*", number, size), place)) for place in range(size)]
