@@ -89,8 +89,11 @@ static std::optional<Hint> toHint(nb::handle value) {
   if (PyBool_Check(value.ptr()))
     return Hint(value.ptr() == Py_True);
   int64_t number;
-  if (nb::try_cast<int64_t>(value, number, false))
+  nb::object whole =
+      PyIndex_Check(value.ptr()) ? nb::steal(PyNumber_Index(value.ptr())) : nb::borrow(value); // numpy's integers, too
+  if (whole && nb::try_cast<int64_t>(whole, number, false))
     return Hint(number);
+  PyErr_Clear();
   return std::nullopt;
 }
 Hints toHints(nb::handle dict) {

@@ -74,7 +74,7 @@ def test_of_a_wrong_type(warps):
     with pytest.raises(Error) as caught:
         launch(num_warps=warps)
     assert isinstance(caught.value, TypeError)
-    assert f"`num_warps` must be an int or a bool, got {warps!r}" in str(caught.value)
+    assert f"`num_warps` is {warps!r}; a power of 2 is expected" in str(caught.value)
 
 
 @tileon.jit

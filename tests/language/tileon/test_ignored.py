@@ -168,7 +168,7 @@ def test_numbers_of_warps_that_code_does_not_depend_on(device):
         ({"device": 0}, AssertionError, "current device will be used"),
         ({"device_type": "cuda"}, AssertionError, "current target will be used"),
         ({"default_dot_input_precision": "fp4"}, ValueError, "default_dot_input_precision is 'fp4'; expected one of tf32"),
-        ({"max_num_imprecise_acc_default": 2.5}, ValueError, "max_num_imprecise_acc_default is 2.5; expected 0 or"),
+        ({"max_num_imprecise_acc_default": 2.5}, TypeError, "`max_num_imprecise_acc_default` is 2.5; an int of at least 0"),
     ],
 )
 def test_refused_options(given, kind, words):

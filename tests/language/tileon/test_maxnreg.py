@@ -42,7 +42,7 @@ def test_registers_of_a_thread(sm, arch):
     def used(**options):
         return int(re.search(r"Used (\d+) registers", assemble(compiled(sm, **options), arch))[1])
 
-    assert used() > 40 >= used(maxnreg=40) and used(maxnreg=1000) >= used()
+    assert used() > 40 >= used(maxnreg=40) and used(maxnreg=255) >= used()
     assert ".maxnreg" not in compiled(sm, maxnreg=None)
 
 
@@ -69,5 +69,20 @@ def test_code_of_a_cpu_does_not_depend_on_it():
 
 @pytest.mark.parametrize("registers", [0, -8, 32.0, True, "32"])
 def test_a_number_of_registers(device, registers):
-    with pytest.raises(Error, match=f"maxnreg, .* is a positive integer, got {registers!r}"):
+    with pytest.raises(Error, match=f"`maxnreg`, .* is {registers!r}; an int that is positive is expected"):
         softmax[(1,)](torch.rand(512), torch.empty(512), 512, maxnreg=registers)
+
+
+@pytest.mark.parametrize("sm", [80, 90])
+@pytest.mark.parametrize("registers", [1, 23, 256, 1000])
+def test_registers_that_no_gpu_has(sm, registers):
+    """Its assembler would round them up, or heed nothing."""
+    with pytest.raises(ValueError, match=f"`maxnreg`, .* is {registers}; an int from 24 to 255 is expected"):
+        compiled(sm, maxnreg=registers)
+
+
+@pytest.mark.skipif(not PTXAS, reason=MISSING)
+@pytest.mark.parametrize("sm, arch", [(80, "sm_80"), (90, "sm_90a")])
+def test_the_least_and_the_most_registers(sm, arch):
+    for registers in (24, 255):
+        assert not re.search("adjusting|ignored", assemble(compiled(sm, maxnreg=registers), arch))

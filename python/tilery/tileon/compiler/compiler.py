@@ -19,6 +19,7 @@ from ...core.kept import Kept
 from ...core.switches import switch
 from ...errors import Error, error
 from ...frontend.fingerprint import watched
+from ...frontend.wording import shown
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import GPUTarget, Options
@@ -88,7 +89,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         if kernel.refused:
             raise compilation_error(error(ValueError, kernel.refused, hint="constexpr parameters are always specialised"))
         own = {*kernel.arg_names, *(p.name for p in kernel.params)}
-        self.given = {name: value for name, value in values.items() if value is not None and name not in own}
+        self.given = options.checked({name: v for name, v in values.items() if v is not None and name not in own})
         options.refuse(self.given, signature.device >= 0)
         switches.refuse(target_of(signature.device) if signature.device >= 0 else None)
         whole = getattr(kernel, "kernel", None) or kernel
@@ -99,14 +100,6 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.hints = {option: self.given.get(option) for option in _HINTS if option not in kernel.arg_names}
         for flag in ("launch_pdl", "launch_cooperative_grid"):
             self.hints[flag] = self.hints.get(flag) or None
-        warps = self.hints.get("num_warps")
-        if warps is not None and not isinstance(warps, int):
-            raise error(TypeError, f"`num_warps` must be an int or a bool, got {warps!r}")
-        if isinstance(warps, int) and (warps < 1 or warps & (warps - 1)):
-            raise error(AssertionError, f"num_warps must be a power of 2, got {warps}")
-        registers = self.hints.get("maxnreg")
-        if registers is not None and (isinstance(registers, bool) or not isinstance(registers, int) or registers < 1):
-            raise error(ValueError, f"maxnreg, the registers that a thread may have, is a positive integer, got {registers!r}")
         self.kernel, self.structure = kernel, getattr(kernel, "structure", None)
         # (name, constant), or (name, element type, whether it is a pointer, whether that is const, divisor)
         self.arguments: list[tuple[Any, ...]] = []
@@ -229,13 +222,16 @@ def compile(
     """Compiles a kernel for one kind of call, for the active device if no target is named: compile(ASTSource(...))[grid](*args).
     Arguments that a launch gives are taken to be of these types. Of a target that is not here there is the code (`asm`)."""
     target = target or driver.active.get_current_target()
+    if options is not None and not isinstance(options, Mapping):
+        message = f"tileon.compile: options is {shown(options)}; a dict of options is expected"
+        raise error(TypeError, message, hint='write {"num_warps": 8}')
     if not isinstance(src, ASTSource):
         IRSource(src)
     kernel, call = src.call(plan)
     given = {**src.parse_options(), **(options or {})}
     compiled = CompiledKernel(kernel, call, given)
     compiled.in_vain += ignored.told("tileon.compile", {"_env_vars": _env_vars})
-    compiled.settle(src, target, make_backend(target).parse_options(given))
+    compiled.settle(src, target, make_backend(target).parse_options({**given, **compiled.given}))
     if switches.may_ask():
         from .hooks import dump, listened
 

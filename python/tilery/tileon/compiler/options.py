@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core import ignored
+from ...core.checks import power_of_two, truth, whole
 from ...core.tile.products import PRECISIONS, Products
 from ...errors import error
 from ...frontend.wording import shown
@@ -44,9 +45,45 @@ REFUSED = {
     "device": (AssertionError, f"device {_DEPRECATED.format('device')}", "a kernel runs where its tensors are"),
     "device_type": (AssertionError, f"device_type {_DEPRECATED.format('target')}", "a kernel runs where its tensors are"),
 }
+# What each holds, where it is set.
+_SWITCHES = (
+    "debug", "enable_fp_fusion", "sanitize_overflow", "launch_cooperative_grid", "launch_pdl", "enable_reflect_ftz",
+    "enable_fast_math", "assume_in_bounds", "ukernels", "generate_native_code",
+)  # fmt: skip
+_COUNTS = (
+    "num_stages", "num_ctas", "max_num_imprecise_acc_default", "warp_size", "num_buffers_warp_spec", "num_consumer_groups",
+    "reg_dec_producer", "reg_inc_consumer", "ptx_version", "waves_per_eu", "matrix_instr_nonkdim", "kpack", "num_cpu_threads",
+    "num_threads",
+)  # fmt: skip
+_TEXTS = ("arch", "backend_name", "ptx_options", "vec_lib", "instrumentation_mode", "default_dot_input_precision")
+_REGISTERS = 24, 255  # of a GPU's thread: what its assembler gives at least, and what an instruction can name
 _CLUSTERS = ("num_ctas", "cluster_dims")  # refused on GPUs, and on CPUs in the table
 
 OPTIONS = tuple(dict.fromkeys((*HEEDED, *REFUSED, *ignored.table(LAUNCH))))
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a launch, or `compile`, is given beside the arguments, numbers as Python's.
+
+    :raises tilery.Error: an option holds what it cannot hold."""
+    values = dict(given)
+    for name, value in given.items():
+        what = f"`{name}`"
+        if value is None or name not in OPTIONS:
+            continue
+        if name in _SWITCHES:
+            values[name] = truth(what, value)
+        elif name in _COUNTS:
+            values[name] = whole(what, value)
+        elif name == "num_warps":
+            values[name] = power_of_two(what, value)
+        elif name == "maxnreg":
+            values[name] = whole(f"{what}, the registers that a thread may have,", value, least=1)
+        elif name in _TEXTS and not isinstance(value, str):
+            raise error(TypeError, f"{what} is {shown(value)}; text is expected")
+        elif name == "allowed_dot_input_precisions" and isinstance(value, str):
+            raise error(TypeError, f"{what} is {shown(value)}; a tuple of precisions is expected", hint=f"write ({value!r},)")
+    return values
 
 
 def refuse(given: Mapping[str, Any], gpu: bool) -> None:
@@ -56,6 +93,8 @@ def refuse(given: Mapping[str, Any], gpu: bool) -> None:
     for name, (kind, message, hint) in REFUSED.items():
         if given.get(name) not in (None, ""):
             raise error(kind, message, hint=hint)
+    if gpu and given.get("maxnreg") is not None:
+        whole("`maxnreg`, the registers that a GPU's thread may have,", given["maxnreg"], *_REGISTERS)
     if gpu:
         asked = ignored.told(LAUNCH, {name: given.get(name) for name in _CLUSTERS})
         if asked:
@@ -91,6 +130,4 @@ def products(given: Mapping[str, Any], named_triton: bool) -> Products:
         message = f"default_dot_input_precision is {default!r}; expected one of {', '.join(PRECISIONS)}"
         raise error(ValueError, message)
     imprecise = given.get("max_num_imprecise_acc_default")
-    if imprecise is not None and (isinstance(imprecise, bool) or not isinstance(imprecise, int) or imprecise < 0):
-        raise error(ValueError, f"max_num_imprecise_acc_default is {imprecise!r}; expected 0 or a positive int")
     return Products(default, None if allowed is None else tuple(allowed), imprecise)

@@ -14,6 +14,7 @@ from ...core.timing import show_progress
 from ...errors import StaticAssertion, error
 from .errors import AutotunerError, OutOfResources, PTXASError, UnsupportedCluster
 from .jit import JITFunction, KernelInterface
+from .tuner_checks import check, check_call
 
 _QUANTILES = (0.5, 0.2, 0.8)
 _IMPOSSIBLE = [math.inf] * len(_QUANTILES)
@@ -119,7 +120,8 @@ class Autotuner(_Wrapper):
         self.restore_copies: dict[str, Any] = {}
         self.user_defined_pre_hook, self.user_defined_post_hook = pre_hook is not None, post_hook is not None
         self.pre_hook, self.post_hook = pre_hook or self._prepare, post_hook or self._restore
-        by = prune_configs_by or {}
+        self.prune_configs_by = by = prune_configs_by or {}
+        by = by if isinstance(by, Mapping) else {}
         self.perf_model, self.configs_top_k = by.get("perf_model"), by.get("top_k", 1.0)
         self.early_config_prune = by.get("early_config_prune")
         self.num_warmups, self.num_reps, self.use_cuda_graph = warmup, rep, use_cuda_graph
@@ -129,6 +131,7 @@ class Autotuner(_Wrapper):
         self.best_config: Config | None = None
         self.bench_time: float | None = None
         self.configs_timings: dict[Config, Any] = {}
+        self.chosen: frozenset[str] | None = None  # what configurations give, once they have been checked
         self.base_fn = fn
         while not inspect.isfunction(self.base_fn):
             self.base_fn = self.base_fn.fn
@@ -173,13 +176,7 @@ class Autotuner(_Wrapper):
 
     def _bench(self, *args: Any, config: Config, **meta: Any) -> Any:
         """Milliseconds of the configuration's kernel, as quantiles; infinity where it cannot be compiled."""
-        twice = meta.keys() & config.kwargs.keys()
-        if twice:
-            raise error(
-                ValueError,
-                f"Conflicting meta-parameters: {', '.join(sorted(twice))}",
-                hint="a launch does not give what a configuration of its autotuner gives",
-            )
+        check_call(self, meta, config.all_kwargs())
         current = {**meta, **config.all_kwargs()}
         named = {**(self.nargs or {}), **current}
 
@@ -319,6 +316,10 @@ class Autotuner(_Wrapper):
         return config
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
+        if self.chosen is None:
+            check(self)
+            self.chosen = frozenset(name for config in self.configs for name in config.all_kwargs())
+        check_call(self, kwargs, self.chosen)
         self.nargs = dict(zip(self.arg_names, args))
         try:
             config = self.configs[0]
