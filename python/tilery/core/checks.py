@@ -53,15 +53,16 @@ def truth(what: str, value: Any) -> bool:
     return bool(value)
 
 
-def amount(what: str, value: Any, unit: str) -> float:
+def amount(what: str, value: Any, unit: str = "") -> float:
     """A number of milliseconds or the like, at least 0.
 
     :raises tilery.TypeError: it is no number.
     :raises tilery.ValueError: it is negative, or NaN."""
+    kind = f"a number of {unit}" if unit else "a number"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise error(TypeError, f"{what} is {shown(value)}; a number of {unit} is expected")
+        raise error(TypeError, f"{what} is {shown(value)}; {kind} is expected")
     if not value >= 0:
-        raise error(ValueError, f"{what} is {shown(value)}; a number of {unit} that is not negative is expected")
+        raise error(ValueError, f"{what} is {shown(value)}; {kind} that is not negative is expected")
     return float(value)
 
 

@@ -74,17 +74,18 @@ def table(function: str) -> Mapping[str, Option]:
     return options
 
 
-def told(function: str, given: Mapping[str, Any], place: Place | None = None) -> list[Ignored]:
-    """Those of the given options that ask for something. Each must be in the table; "" is the call itself."""
+def told(function: str, given: Mapping[str, Any], place: Place | None = None, called: str | None = None) -> list[Ignored]:
+    """Those of the given options that ask for something. Each must be in the table; "" is the call itself. called: the function's
+    name in the program, where it is not that of the table."""
     rows = table(function)
     return [
-        Ignored(f"{function}({name and f'{name}={shown(value)}'})", rows[name].reason, place, rows[name].hint)
+        Ignored(f"{called or function}({name and f'{name}={shown(value)}'})", rows[name].reason, place, rows[name].hint)
         for name, value in given.items()
         if not rows[name].is_unset(value)
     ]
 
 
-_record: contextvars.ContextVar[dict[Ignored, None] | None] = contextvars.ContextVar("ignored", default=None)
+_record: contextvars.ContextVar[tuple[dict[Ignored, None], str] | None] = contextvars.ContextVar("ignored", default=None)
 
 
 def ignore(function: str, **given: Any) -> None:
@@ -92,15 +93,18 @@ def ignore(function: str, **given: Any) -> None:
     record = _record.get()
     if record is None or not told(function, given):
         return
+    found, shared = record
     places = position.current()
-    record.update(dict.fromkeys(told(function, given, places[0] if places else None)))
+    called = f"{shared}.{function.removeprefix('tl.')}" if function.startswith("tl.") else function
+    found.update(dict.fromkeys(told(function, given, places[0] if places else None, called)))
 
 
 @contextlib.contextmanager
-def recording() -> Iterator[dict[Ignored, None]]:
-    """What `ignore` is told within, each once: a kernel may be traced several times."""
+def recording(shared: str = "tl") -> Iterator[dict[Ignored, None]]:
+    """What `ignore` is told within, each once: a kernel may be traced several times. shared: what the program's language calls
+    the functions that the table has as tl's."""
     record: dict[Ignored, None] = {}
-    token = _record.set(record)
+    token = _record.set((record, shared))
     try:
         yield record
     finally:

@@ -18,9 +18,9 @@ class Kept:
         self.ignored: tuple[ignored.Ignored, ...] = ()
 
     @classmethod
-    def of(cls, trace: Callable[[], _native.Module]) -> Kept:
-        """What `trace` builds, with the options that its program sets in vain."""
-        with ignored.recording() as told:
+    def of(cls, trace: Callable[[], _native.Module], shared: str = "tl") -> Kept:
+        """What `trace` builds, with the options that its program sets in vain. shared: see `recording`."""
+        with ignored.recording(shared) as told:
             kept = cls(trace())
         kept.ignored = tuple(told)
         return kept

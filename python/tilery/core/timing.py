@@ -10,6 +10,8 @@ from typing import Any
 from tilery import _native
 
 from ..errors import error
+from ..frontend.wording import shown
+from .checks import amount
 from .present import present
 
 _SUMMARIES: dict[str, Callable[[list[float]], Any]] = {
@@ -58,6 +60,10 @@ def measure(
     budgets in milliseconds; `calls` are numbers of calls instead of them, where not 0. before() runs ahead of each timed call.
     A call of fn is `share` calls of what is timed. clock(fn) calls it and gives milliseconds, other than those of the whole
     call."""
+    if not callable(fn):
+        message = f"what is timed is {shown(fn)}; a function is expected"
+        raise error(TypeError, message, hint="write do_bench(lambda: kernel(x, y))")
+    warmup, rep = amount("`warmup`", warmup, "milliseconds"), amount("`rep`", rep, "milliseconds")
     clock = clock or time_call
     if _native.launches_recorded():
         hint = "call it once before the capture, so that it is tuned"

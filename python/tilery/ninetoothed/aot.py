@@ -23,6 +23,7 @@ from .arguments import Argument
 from .compile import CompiledKernel
 from .jit import CALLERS, Kernel, jit
 from .listing import CACHE_DIR
+from .options import checked_name
 
 # What C callers name types by, and how configurations of `build` do: the position.
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64")
@@ -178,7 +179,7 @@ def aot(
     if caller not in CALLERS:
         raise error(ValueError, f"Unsupported caller: `{caller}`.", hint='"cpu" or "cuda"')
     kernel = func if isinstance(func, Kernel) else jit(func, num_warps=num_warps, num_stages=num_stages)
-    name = kernel_name or kernel.application.__name__
+    name = checked_name(kernel_name) or kernel.application.__name__
     parameters, variants = compiled(kernel, caller)
     entry = bundles.Entry(f"launch_{name}", parameters, variants)
 

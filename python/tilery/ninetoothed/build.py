@@ -35,11 +35,12 @@ def build(
     """
     # Few programs compile ahead of time, and its files and tables take milliseconds to import.
     from .configurations import Configurations
+    from .options import checked_name
 
     options = {
         "meta_parameters": tuple(meta_parameters or ()),
         "caller": caller or "cuda",
-        "kernel_name": kernel_name or getattr(premake, "__name__", "kernel"),
+        "kernel_name": checked_name(kernel_name) or getattr(premake, "__name__", "kernel"),
         "output_dir": output_dir,
     }
     configured = Configurations(premake, tuple(configs), options)

@@ -43,7 +43,8 @@ class CompiledKernel(compile.CompiledKernel):
     def trace(self) -> Kept:
         from .trace import compile_application  # an application that the disk cache has is not traced
 
-        return Kept.of(lambda: compile_application(self.application, self.arguments, self.hints, self.masked, self.debug))
+        how = self.arguments, self.hints, self.masked, self.debug
+        return Kept.of(lambda: compile_application(self.application, *how), shared="ntl")
 
     def load(self, image: bytes) -> Any:
         return _native.HostPlan(image, other_image=self.other_image)

@@ -14,6 +14,7 @@ from tilery._native.arrange import Symbol, Tensor
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..core.explanation import Explanation
+from ..core.pickled import OwnCopy, by_name
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
@@ -22,8 +23,8 @@ from . import jagged, tuning
 from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
 from .flattened import Flattened, seen_as
+from .options import NAMES, checked, checked_name
 
-_OPTIONS = ("num_warps", "num_stages", "max_num_configs")  # that calls may give, too
 CALLERS = ("cpu", "cuda")  # that compile ahead of time; "torch" compiles when it calls
 _MISSING = object()
 
@@ -67,7 +68,7 @@ def jit(
     return Kernel(func, tensors, caller, None, kernel_name, options, _prettify=_prettify)
 
 
-class Kernel:
+class Kernel(OwnCopy):
     """A callable: arguments in the application's order, then constexpr and meta symbols by keyword.
 
     ``debug=True`` runs a launch in the reference interpreter, which checks bounds, sizes, uninitialised reads and races.
@@ -84,7 +85,7 @@ class Kernel:
         **ignored: Any,
     ) -> None:
         """options: those of `jit`; ignored: others that it, or `make`, was given."""
-        options = {n: tuple(v) if isinstance(v, Iterable) else v for n, v in (options or {}).items()}
+        options, kernel_name = checked(options or {}), checked_name(kernel_name)
         if caller != "torch":
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
         self.application, self.tensors, self.arrangement = application, tensors, arrangement
@@ -126,6 +127,9 @@ class Kernel:
         self._usual: set[tuple[str, ...]] = set()  # names that calls gave for which nothing is to be chosen
         self._without_elements: list[int] = []  # arguments that were meta tensors in some call: they are looked at first
         functools.update_wrapper(self, application, updated=())
+
+    def __reduce__(self) -> str:
+        return by_name(self, "pickle what makes it: its arrangement and application; or use it under its name in its module")
 
     def __repr__(self) -> str:
         return f"<kernel {self.application.__qualname__}>"
@@ -216,7 +220,7 @@ class Kernel:
     def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that names arguments, gives symbols by position (in the order of their names; sizes that are
         chosen by us have none) or options of other back ends."""
-        given = tuple((name, kwargs.pop(name)) for name in _OPTIONS if name in kwargs)
+        given = tuple(checked({name: kwargs.pop(name) for name in NAMES if name in kwargs}).items())
         missing = [n for n in self.names if n not in kwargs][len(args) :]
         if missing:
             return self._launcher(*args, **kwargs)  # says what is missing

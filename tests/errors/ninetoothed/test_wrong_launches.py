@@ -1,5 +1,8 @@
 """Wrong arrangements and launches are refused before anything runs, each with exactly its message."""
 
+import copy as copies
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -47,6 +50,55 @@ three = ninetoothed.make(vectors, summed, (Tensor(1), Tensor(1), Tensor(1)))
 flat = ninetoothed.make(lambda x, y: (x.tile((1, 4)), y.tile((1, 4)).flatten()), copy, (Tensor(2), Tensor(2)))
 huge = ninetoothed.make(lambda *ts: tuple(t.tile((block_size(2**16, 2**16),)) for t in ts), copy, (Tensor(1), Tensor(1)))
 unknown = ninetoothed.make(lambda *ts: tuple(t.tile((Symbol("n"),)) for t in ts), copy, (Tensor(1), Tensor(1)))
+
+OPTIONS = {
+    "num_warps": [(3, "`num_warps` must be a power of 2, got 3"), ("4", "`num_warps` is '4'; a power of 2 is expected"),
+                  ((4, 6), "`num_warps` must be a power of 2, got 6")],
+    "num_stages": [("3", "`num_stages` is '3'; an int of at least 0 is expected"),
+                   (-1, "`num_stages` is -1; an int of at least 0 is expected")],
+    "max_num_configs": [(2.5, "`max_num_configs` is 2.5; an int that is positive is expected")],
+    "kernel_name": [("a b", "`kernel_name` is 'a b', which is no name of a function"),
+                    (3, "`kernel_name` is 3; text is expected"),
+                    ("class", "`kernel_name` is 'class', which is no name of a function")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("option, value, message", [(o, *case) for o, cases in OPTIONS.items() for case in cases])
+def test_options(option, value, message, tmp_path):
+    def annotated(x: Tensor(1).tile((4,)), y: Tensor(1).tile((4,))):
+        y = x  # noqa: F841
+
+    made = vectors, copy, (Tensor(1), Tensor(1))
+    calls = [lambda given: ninetoothed.make(*made, **given), lambda given: ninetoothed.jit(annotated, **given)]
+    if option != "kernel_name":
+        calls.append(lambda given: plain(X, torch.empty(32), **given))
+    else:
+        calls.append(lambda given: ninetoothed.make(*made, caller="cpu", output_dir=tmp_path, **given))
+        calls.append(lambda given: ninetoothed.build(lambda: made, [((), {}, {})], caller="cpu", output_dir=tmp_path, **given))
+    for call in calls:
+        with pytest.raises(Error) as caught:
+            call({option: value})
+        assert str(caught.value).startswith(message)
+
+
+def test_options_of_numpy():
+    y = torch.empty(32)
+    kernel = ninetoothed.make(vectors, copy, (Tensor(1), Tensor(1)), num_warps=np.int64(4), num_stages=[np.int32(2), 3])
+    kernel(X, y, max_num_configs=np.int8(3))
+    assert torch.equal(y, X)
+
+
+@ninetoothed.jit
+def by_its_name(x: Tensor(1).tile((4,)), y: Tensor(1).tile((4,))):
+    y = x  # noqa: F841
+
+
+def test_kernels_are_pickled_by_their_names_and_copied_as_themselves():
+    kernel = by_its_name
+    assert pickle.loads(pickle.dumps(kernel)) is copies.copy(kernel) is copies.deepcopy([kernel])[0] is kernel
+    with pytest.raises(TypeError, match="the kernel `copy` cannot be pickled: it holds code of this process"):
+        pickle.dumps(plain)
+
 
 WRONG = {
     "missing constexpr": (

@@ -1,5 +1,8 @@
 """Wrong calls are refused before anything runs, each with exactly its message."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -280,6 +283,68 @@ WRONG = {
         ValueError,
         "the compile flag --fmad is ''\n  hint: write --fmad=true or --fmad=false",
     ),
+    "a text for a switch": (
+        lambda: tilelang.compile(add, pass_configs={tilelang.PassConfigKey.TL_ENABLE_FAST_MATH: "off"}),
+        TypeError,
+        "the switch TL_ENABLE_FAST_MATH of pass_configs is 'off'; True or False is expected",
+    ),
+    "a text for a switch that changes nothing": (
+        lambda: tilelang.compile(add, pass_configs={"tl.disable_warp_specialized": "no"}),
+        TypeError,
+        "the switch TL_DISABLE_WARP_SPECIALIZED of pass_configs is 'no'; True or False is expected",
+    ),
+    "flags that are no texts": (
+        lambda: tilelang.compile(add, compile_flags=[1]),
+        TypeError,
+        "compile flags are [1]; text, or a list of texts, is expected",
+    ),
+    "a text for verbose": (
+        lambda: tilelang.compile(add, verbose="off"),
+        TypeError,
+        "tilelang.compile(verbose=...) is 'off'; True or False is expected",
+    ),
+    "no time for a tuner": (
+        lambda: tilelang.autotune(configs=[{"block": 32}, {"block": 64}], rep=None)(sized)(4),
+        TypeError,
+        "`rep` of the tuner is None; a number of milliseconds is expected",
+    ),
+    "a tuner's factor": (
+        lambda: tilelang.autotune(configs=[{"block": 32}], early_stop_factor=-1)(sized)(4),
+        ValueError,
+        "`early_stop_factor` of the tuner is -1; a number that is not negative is expected",
+    ),
+    "a tuner's reference": (
+        lambda: tilelang.autotune(configs=[{"block": 32}], ref_prog=5)(sized)(4),
+        TypeError,
+        "`ref_prog` of the tuner is 5; a function is expected",
+    ),
+    "no configurations": (
+        lambda: tilelang.autotune(configs=None)(sized)(4),
+        TypeError,
+        "the configurations of a tuner are None; a list of dicts is expected, or a function that gives one\n"
+        '  hint: write configs=[{"block": 64}, {"block": 128}]',
+    ),
+    "a tuner without a time": (
+        lambda: tilelang.autotuner.AutoTuner.from_kernel(lambda n: add, [{"n": 1}]).run(rep="x"),
+        TypeError,
+        "`rep` of the tuner is 'x'; a number of milliseconds is expected",
+    ),
+    "no function to time": (
+        lambda: ADD.get_profiler().do_bench(5),
+        TypeError,
+        "what is timed is 5; a function is expected\n  hint: leave it out: do_bench(rep=100)",
+    ),
+    "nothing to time": (
+        lambda: tilelang.profiler.do_bench(5),
+        TypeError,
+        "what is timed is 5; a function is expected\n  hint: write do_bench(lambda: kernel(x, y))",
+    ),
+    "a pickled kernel": (
+        lambda: pickle.dumps(ADD),
+        TypeError,
+        "the kernel `add` cannot be pickled: it holds code of this process\n"
+        "  hint: pickle what makes it: a function of @tilelang.jit and its arguments; or write its code with `export_library`",
+    ),
     "out_idx too large": (
         lambda: tilelang.compile(add, out_idx=3),
         ValueError,
@@ -334,6 +399,16 @@ def test_message(name):
     with pytest.raises(builtin) as caught:
         call()
     assert isinstance(caught.value, Error) and str(caught.value) == message
+
+
+def test_kernels_are_pickled_by_their_names_and_copied_as_themselves():
+    """A model that holds one can be copied."""
+    for kernel in (doubled, sized):
+        assert pickle.loads(pickle.dumps(kernel)) is copy.copy(kernel) is copy.deepcopy([kernel])[0] is kernel
+    assert copy.copy(ADD) is copy.deepcopy({"kernel": ADD})["kernel"] is ADD
+    for other in (tilelang.jit(sized.function), tuned({"block": 32})):
+        with pytest.raises(TypeError, match="the kernel `sized` cannot be pickled: it holds code of this process"):
+            pickle.dumps(other)
 
 
 def test_nothing_ran():

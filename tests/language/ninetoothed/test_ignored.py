@@ -6,6 +6,7 @@ import torch
 from tilery import ninetoothed
 from tilery.errors import Error
 from tilery.ninetoothed import Tensor
+from tilery.ninetoothed import language as ntl
 
 
 def application(x, y):
@@ -64,7 +65,6 @@ def test_options_of_calls():
 
 
 def test_functions_of_applications():
-    import tilery.ninetoothed.language as ntl
 
     def flat(x, y):
         y = ntl.reshape(x, (4,), can_reorder=True)  # noqa: F841
@@ -72,4 +72,4 @@ def test_functions_of_applications():
     kernel = ninetoothed.make(tiles, flat, (Tensor(1), Tensor(1)))
     kernel(*arguments())
     (one,) = kernel.explanation.ignored
-    assert one.option == "tl.reshape(can_reorder=True)" and one.place[0] == __file__
+    assert one.option == "ntl.reshape(can_reorder=True)" and one.place[0] == __file__

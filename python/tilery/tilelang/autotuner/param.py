@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...core.checks import amount, truth
+from ...errors import error
+from ...frontend.wording import shown
 from ..utils.tensor import TensorSupplyType
 
 
@@ -47,6 +50,27 @@ class ProfileArgs:
     cache_input_tensors: bool = False
     early_stop: bool = True
     early_stop_factor: float = 2.0
+
+    def check(self) -> None:
+        """Refuses what a tuner cannot time with, when it is first asked: its decorator takes anything.
+
+        :raises tilery.Error: a field holds what it cannot hold."""
+        for name, unit in _AMOUNTS.items():
+            amount(f"`{name}` of the tuner", getattr(self, name), unit)
+        for name in ("supply_prog", "ref_prog", "manual_check_prog"):
+            function = getattr(self, name)
+            if function is not None and not callable(function):
+                raise error(TypeError, f"`{name}` of the tuner is {shown(function)}; a function is expected")
+        for name in ("skip_check", "cache_input_tensors", "early_stop"):
+            truth(f"`{name}` of the tuner", getattr(self, name))
+
+
+_AMOUNTS = {
+    "warmup": "milliseconds",
+    "rep": "milliseconds",
+    "timeout": "seconds",
+    **dict.fromkeys(("rtol", "atol", "max_mismatched_ratio", "early_stop_factor"), ""),
+}
 
 
 @dataclass

@@ -13,8 +13,10 @@ from typing import Any
 from tilery import _native
 
 from ...core import cache
+from ...core.pickled import OwnCopy, by_name
 from ...errors import error
 from ...frontend.fingerprint import fingerprint
+from ...frontend.wording import shown
 from ..jit import JITImpl, prepare
 from ..jit import compile as compile_function
 from ..jit.kernel import JITKernel
@@ -146,8 +148,9 @@ class AutoTuner:
     def run(self, warmup: float = 25, rep: float = 100, timeout: float = 30, **options: Any) -> AutotuneResult:
         """Traces all configurations, compiles the best by the model side by side, then times these one after the other."""
         profile = ProfileArgs(**{**vars(self.profile_args), "warmup": warmup, "rep": rep, "timeout": timeout, **options})
+        profile.check()
         build = self.fn.function if isinstance(self.fn, JITImpl) else self.fn
-        configs = [dict(c) for c in (self.configs() if callable(self.configs) else self.configs)]
+        configs = _listed(self.configs() if callable(self.configs) else self.configs)
         if not configs:
             raise error(ValueError, "the tuner was given no configurations")
         made: list[tuple[dict[str, Any], JITKernel]] = []
@@ -175,13 +178,21 @@ class AutoTuner:
         return lambda: kernel(*inputs)
 
 
-def _checked(config: Any) -> dict[str, Any]:
-    if not isinstance(config, Mapping):
-        raise error(TypeError, f"a configuration is a dict of parameters and their values, got {config!r}")
-    return dict(config)
+def _listed(configs: Any) -> list[dict[str, Any]]:
+    """The configurations of a tuner.
+
+    :raises tilery.TypeError: they are none."""
+    if not isinstance(configs, Iterable) or isinstance(configs, (str, Mapping)):
+        message = f"the configurations of a tuner are {shown(configs)}; a list of dicts is expected, or a function that gives one"
+        raise error(TypeError, message, hint='write configs=[{"block": 64}, {"block": 128}]')
+    found = list(configs)
+    for config in found:
+        if not isinstance(config, Mapping):
+            raise error(TypeError, f"a configuration is a dict of parameters and their values, got {config!r}")
+    return [dict(config) for config in found]
 
 
-class AutoTuneImpl:
+class AutoTuneImpl(OwnCopy):
     """A @tilelang.jit function whose parameters named by configurations are chosen by timing where a call leaves them out."""
 
     def __init__(self, jit_impl: JITImpl, configs: Configs, profile: ProfileArgs, do_not_specialize: Iterable[str]) -> None:
@@ -189,6 +200,9 @@ class AutoTuneImpl:
         self.do_not_specialize = set(do_not_specialize)
         self._tuner_cache: dict[Any, dict[str, Any]] = {}
         functools.update_wrapper(self, jit_impl)
+
+    def __reduce__(self) -> str:
+        return by_name(self, "pickle the function that makes it, or use it under its name in its module")
 
     def __getattr__(self, name: str) -> Any:
         if name == "jit_impl":
@@ -208,7 +222,8 @@ class AutoTuneImpl:
 
     def _best(self, args: tuple[Any, ...], kwargs: dict[str, Any], run: bool) -> Any:
         impl = self.jit_impl
-        configs = self._configs(args, kwargs)
+        self.profile.check()
+        configs = _listed(self._configs(args, kwargs))
         for config in configs:
             for name in config:
                 if name != "pass_configs" and name not in impl.signature.parameters:
@@ -239,20 +254,21 @@ class AutoTuneImpl:
                 result.latency, result.ref_latency = times
         return result
 
-    def _configs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[dict[str, Any]]:
+    def _configs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The configurations, or what a program's function gives for a call."""
         if not callable(self.configs):
-            return [_checked(config) for config in self.configs]
+            return self.configs
         parameters = inspect.signature(self.configs).parameters
         given = {k: v for k, v in kwargs.items() if k in self.jit_impl.signature.parameters}
         bound = self.jit_impl.signature.bind_partial(*args, **given)
         bound.apply_defaults()
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()) or not parameters:
-            return list(self.configs(*args, **kwargs) if parameters else self.configs())
+            return self.configs(*args, **kwargs) if parameters else self.configs()
         if set(parameters) <= set(bound.arguments):
-            return list(self.configs(**{name: bound.arguments[name] for name in parameters}))
+            return self.configs(**{name: bound.arguments[name] for name in parameters})
         if list(parameters) == ["args", "kwargs"]:  # the call's two parts as they are
-            return list(self.configs(args, dict(kwargs)))
-        return list(self.configs(*args, **kwargs))
+            return self.configs(args, dict(kwargs))
+        return self.configs(*args, **kwargs)
 
     def _key(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         known = {k: v for k, v in kwargs.items() if k in self.jit_impl.signature.parameters}

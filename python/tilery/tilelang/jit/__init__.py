@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...core.pickled import OwnCopy, by_name
 from ...errors import error
 from ...frontend.source import remember
 from ..language.eager.builder import PrimFunc
@@ -81,7 +82,7 @@ def prepare(kernels: Sequence[JITKernel], num_workers: int | None = None, ignore
         return [kernel for kernel in pool.map(one, kernels) if kernel]
 
 
-class JITImpl:
+class JITImpl(OwnCopy):
     """A function that builds kernels from compile-time arguments; equal arguments give the same kernel."""
 
     def __init__(self, function: Callable[..., Any], out_idx: Any, options: dict[str, Any]) -> None:
@@ -98,6 +99,9 @@ class JITImpl:
     @functools.cached_property
     def options(self) -> Options:
         return Options("tilelang.jit", **self.given)
+
+    def __reduce__(self) -> str:
+        return by_name(self, "pickle the function that makes it, or use it under its name in its module")
 
     def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
         """The prim_func for these arguments; of an eager function, types of tensors may stand for tensors."""

@@ -15,6 +15,7 @@ from tilery import _native
 from ...core import cache, compile
 from ...core.arrays import on_gpu
 from ...core.kept import Kept
+from ...core.pickled import OwnCopy, not_pickled
 from ...core.present import present
 from ...errors import error
 from ...frontend.wording import counted, number_of
@@ -129,7 +130,7 @@ class CompiledKernel(compile.CompiledKernel):
         return OracleHostLaunch(self.module, host_name(function), parameters, debug, allocate, outputs)
 
 
-class JITKernel(_native.Launcher):
+class JITKernel(OwnCopy, _native.Launcher):
     """Callable with the tensors and scalars of a PrimFunc, those of out_idx left out: they are allocated and returned. Calls are
     native, where nothing is to be done to arguments and results (launch_observed)."""
 
@@ -176,6 +177,10 @@ class JITKernel(_native.Launcher):
         launch = [("_debug", "option", False)]
         super().__init__(prim_func.__name__, [*inputs, *launch], self._plan, layout=True, positional=True)
         self.observe(True)
+
+    def __reduce__(self) -> Any:
+        hint = "pickle what makes it: a function of @tilelang.jit and its arguments; or write its code with `export_library`"
+        raise not_pickled(f"the kernel `{self.prim_func.__name__}`", hint)
 
     def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """A call that is not native: the first, one by name or of another number of arguments, and all of kernels whose arguments

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.checks import truth
 from ...core.ignored import Ignored, told
 from ...errors import error
 from ..transform.compile_flags import CompileFlags
@@ -31,6 +32,7 @@ class Options:
         debug_root_path: str | None = None,
     ) -> None:
         check_target(target)
+        truth(f"{function}(verbose=...)", verbose)
         if execution_backend not in BACKENDS:
             raise error(ValueError, f"unknown execution_backend {execution_backend!r}", hint="known: " + ", ".join(BACKENDS))
         configs, flags = PassConfigs(pass_configs), CompileFlags(compile_flags)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import shown
 from ..tracing.shapes import TensorType
 from ..tracing.values import evaluate, sizes_in
 from ..utils.device import get_current_device
@@ -83,6 +84,9 @@ class Profiler:
         early_stop_baseline: float | None = None,
     ) -> float | list[float]:
         """Milliseconds a call takes. dynamic_symbolic_constraints: run-time sizes by name, for inputs made up here."""
+        if func is not None and not callable(func):
+            message = f"what is timed is {shown(func)}; a function is expected"
+            raise error(TypeError, message, hint="leave it out: do_bench(rep=100)")
         inputs = list(input_tensors) if input_tensors is not None else self.make_inputs(dynamic_symbolic_constraints)
         return do_bench(
             lambda: (func or self.kernel)(*inputs),

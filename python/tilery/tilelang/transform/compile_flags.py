@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import shown
 from ..tracing.arithmetic import Arithmetic
 
 _FAST, _FUSED = "use_fast_math", "fmad"
@@ -21,8 +23,10 @@ class CompileFlags:
     :raises ValueError: for `--fmad` without true or false."""
 
     def __init__(self, flags: Any) -> None:
-        given = [flags] if isinstance(flags, str) else list(flags or ())
-        words = [word for text in given for word in str(text).split()]
+        given = [flags] if isinstance(flags, str) else [] if flags is None else flags
+        if not isinstance(given, Sequence) or not all(isinstance(text, str) for text in given):
+            raise error(TypeError, f"compile flags are {shown(flags)}; text, or a list of texts, is expected")
+        words = [word for text in given for word in text.split()]
         said: dict[str, bool] = {}
         others = []
         while words:

@@ -7,6 +7,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
+from ...core.checks import truth
 from ...errors import error
 from ..tracing.arithmetic import Arithmetic
 from .compile_flags import CompileFlags
@@ -88,6 +89,15 @@ _FORMER = (
 )  # fmt: skip
 
 
+# Those that are no switches.
+_OF_OTHER_KINDS = {
+    "TL_SIMPLIFY", "TIR_SIMPLIFY", "tir.UnrollLoop", "tir.LoopPartition", "tir.HoistExpression",  # dicts
+    "TIR_ADD_LOWER_PASS", "TL_DEVICE_COMPILE_FLAGS", "TL_LAYOUT_VISUALIZATION_FORMATS", "TL_LAYOUT_COST_MODEL",
+    "TL_DUMP_IR_DIR", "CUDA_KERNELS_OUTPUT_DIR", "TL_PTXAS_REGISTER_USAGE_LEVEL", "TL_CONFIG_INDEX_BITWIDTH",
+    "TL_PASS_PROFILE_THRESHOLD_MS", "tl.dynamic_alignment",
+}  # fmt: skip
+
+
 def _plain(key: str) -> str:
     """Names of TVM's own switches have begun with "tir." and with "tirx."."""
     return key.lower().replace("tirx.", "tir.", 1)
@@ -108,6 +118,9 @@ class PassConfigs:
                 hint="write {tilelang.PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: True}",
             )
         self.ignored = {_name(key): value for key, value in (configs or {}).items()}
+        for name, value in self.ignored.items():
+            if value is not None and name not in _OF_OTHER_KINDS:
+                truth(f"the switch {name} of pass_configs", value)
         flags = CompileFlags(self.ignored.pop("TL_DEVICE_COMPILE_FLAGS", None))
         exact = self.ignored.pop("tl.disable_fast_math", None)
         fast = self.ignored.pop("TL_ENABLE_FAST_MATH", None)
