@@ -12,6 +12,11 @@ from ..errors import error
 from ..frontend.wording import shown
 
 
+def host_number(value: Any) -> Any:
+    """A scalar of numpy's as Python's number, anything else as it is."""
+    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
+
+
 def is_whole(value: Any) -> bool:
     """Is it an integer, numpy's too, and no truth value?"""
     return not isinstance(value, bool) and hasattr(type(value), "__index__") and not getattr(value, "shape", ())

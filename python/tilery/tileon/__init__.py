@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ..core.checks import host_number
 from ..core.tile.aggregate import aggregate
 from . import backends, compiler, errors, language, runtime, tools
 from .compiler import CompilationError, CompiledKernel, compile
@@ -64,10 +65,10 @@ def __getattr__(name: str) -> Any:
 @constexpr_function
 def cdiv(x: int, y: int) -> int:
     """x / y rounded up."""
-    return -(-x // y)
+    return -(-host_number(x) // host_number(y))  # numpy's unsigned numbers wrap around
 
 
 @constexpr_function
 def next_power_of_2(n: int) -> int:
     """The smallest power of two that is at least n."""
-    return 1 << max(n - 1, 0).bit_length() if n > 0 else 0
+    return 1 << max(host_number(n) - 1, 0).bit_length() if n > 0 else 0

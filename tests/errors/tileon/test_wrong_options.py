@@ -60,6 +60,24 @@ def test_numbers_of_numpy(kind):
     assert compiled.metadata.num_warps == 8 and type(compiled.metadata.num_warps) is type(compiled.metadata.maxnreg) is int
 
 
+@tileon.jit
+def counts(x, n, BLOCK: tl.constexpr, STEPS: tl.constexpr, AXIS: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for _ in tl.range(0, n, num_stages=STEPS, loop_unroll_factor=STEPS):
+        total += 1
+    for _ in tl.static_range(STEPS):
+        total += tl.sum(tl.sum(tl.reshape(total, (BLOCK // STEPS, STEPS)), axis=AXIS), axis=0)
+    tl.store(x + tl.arange(0, BLOCK), total)
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.uint8])
+def test_constants_of_numpy(kind):
+    x, y = torch.empty(16), torch.empty(16)
+    counts[(kind(1),)](x, kind(3), kind(16), STEPS=kind(2), AXIS=kind(1))
+    counts[(1,)](y, 3, 16, STEPS=2, AXIS=1)
+    assert torch.equal(x, y) and tileon.next_power_of_2(kind(5)) == 8 and tileon.cdiv(kind(5), kind(2)) == 3
+
+
 @pytest.mark.parametrize("off", [False, 0, np.False_, np.int32(0)])
 def test_switches_of_numpy(off):
     assert launch(enable_fp_fusion=off).options["fp_contract"] is False

@@ -287,3 +287,8 @@ def test_flat_indices(engine):
     assert torch.equal(a.flatten(), b * 3)
     with pytest.raises(ValueError, match="takes coordinates and one extent less, got 2 numbers"):
         T.linear_index(1, 2)
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.uint8, np.uint64])
+def test_integer_helpers_take_numbers_of_numpy(kind):
+    assert tilelang.cdiv(kind(5), kind(2)) == 3 and tilelang.next_power_of_2(kind(5)) == 8

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from ...errors import error
 from ...frontend.wording import shown
+from ..checks import host_number
 from . import types
 from .types import constexpr, unwrap
 
@@ -62,7 +63,7 @@ def constant_of(value: Any, what: str) -> Any:
             f"{what} must be a compile-time constant, got a run-time value of type {value.handle.type}",
             hint="annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`",
         )
-    return value
+    return host_number(value)
 
 
 def int_of(value: Any, what: str) -> int:

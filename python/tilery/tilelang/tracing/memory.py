@@ -9,13 +9,14 @@ from typing import Any, NoReturn
 
 from tilery import _native
 
+from ...core.checks import host_number
 from ...errors import error
 from . import rounding as _rounding  # noqa: F401  (registers itself)
 from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype
 from .shapes import show
-from .values import Expr, Val, binary, cast, difference, give_operators, host_number, is_number, read, select
+from .values import Expr, Val, binary, cast, difference, give_operators, is_number, read, select
 from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
 from .words import BY_ELEMENT, WORDS, index_hint
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.checks import host_number
 from ...errors import error
 from .dtypes import dtype
-from .values import Expr, host_number
+from .values import Expr
 
 
 class TensorType:

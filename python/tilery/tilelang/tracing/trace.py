@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from tilery import _native
 
+from ...core.checks import host_number
 from ...core.present import present
 from ...errors import Error, error
 from ...frontend.jumps import RESULT
@@ -37,7 +38,6 @@ from .values import (
     Var,
     binary,
     cast,
-    host_number,
     is_number,
     is_operand,
     is_size,

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
+from ...core.checks import host_number
 from ...core.present import present
 from ...errors import error
 from ...frontend.operators import BINARY
@@ -239,11 +240,6 @@ def register_vectors(lanewise: Any) -> None:
 
 def _lanes(function: Any, *operands: Any) -> Any:
     return _lanewise[0](function, operands) if any(hasattr(x, "lanes") or hasattr(x, "elements") for x in operands) else None
-
-
-def host_number(value: Any) -> Any:
-    """A scalar of numpy's as Python's number, anything else as it is."""
-    return value.item() if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0 else value
 
 
 def is_number(value: Any) -> TypeGuard[bool | int | float]:

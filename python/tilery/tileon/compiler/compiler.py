@@ -15,6 +15,7 @@ from tilery import _native
 from ...core import compile as core
 from ...core import ignored
 from ...core.cache import target_of
+from ...core.checks import host_number
 from ...core.kept import Kept
 from ...core.switches import switch
 from ...errors import Error, error
@@ -261,7 +262,7 @@ def _argument(parameter: Any, known: tuple[Any, ...]) -> tuple[Any, ...]:
     """What CompiledKernel.arguments says of it beside its name."""
     kind = known[0]
     if kind == "const":
-        return (known[1],)
+        return (host_number(known[1]),)
     if kind == "pointer":
         return known[1], True, parameter.is_const, known[2]
     if kind == "int":

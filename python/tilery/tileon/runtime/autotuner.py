@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...core.checks import is_whole
 from ...core.present import present
 from ...core.switches import switch
 from ...core.timing import show_progress
@@ -210,7 +211,7 @@ class Autotuner(_Wrapper):
         if self.perf_model:
             top = self.configs_top_k
             top = int(len(self.configs) * top) if isinstance(top, float) and top <= 1.0 else top
-            if not isinstance(top, int):
+            if not is_whole(top):
                 raise error(TypeError, f"top_k is {top!r}", hint="an int, or a float of at most 1.0")
             if len(configs) > top:
                 costs = {c: self.perf_model(**{**(self.nargs or {}), **kwargs, **c.all_kwargs()}) for c in configs}
