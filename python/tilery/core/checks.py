@@ -66,9 +66,10 @@ def amount(what: str, value: Any, unit: str = "") -> float:
     kind = f"a number of {unit}" if unit else "a number"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise error(TypeError, f"{what} is {shown(value)}; {kind} is expected")
-    if not value >= 0:
+    number = float(value)
+    if not number >= 0:
         raise error(ValueError, f"{what} is {shown(value)}; {kind} that is not negative is expected")
-    return float(value)
+    return number
 
 
 def known_name(what: str, name: Any, names: Iterable[str], kind: str) -> None:
