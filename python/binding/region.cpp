@@ -35,7 +35,7 @@ void bindRegion(nb::module_ &m) {
               handle = nb::cast<Root>(memory);
             else
               handle = nb::cast<Buffer>(memory);
-            new (self) Region{handle, std::move(name), std::move(shape), toOperands(starts), std::move(extents), whole};
+            new (self) Region{handle, std::move(name), std::move(shape), toOperands(starts), std::move(extents), whole, {}};
           },
           "memory"_a, "name"_a, "shape"_a, "starts"_a, "extents"_a, "whole"_a);
   m.def(

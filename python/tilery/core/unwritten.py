@@ -114,7 +114,7 @@ class Outputs:
                 lines.append(f"{all - found} of the {all} elements of output `{name}` (not element {first})")
         if lines:
             text = f"kernel `{self.kernel}` has written {', '.join(lines)}: what is there now is what memory held by chance"
-            warnings.warn(text, RuntimeWarning, stacklevel=_callers_level())
+            warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
 
 
 def _is_empty(tensor: Any, width: int) -> bool:
@@ -122,7 +122,7 @@ def _is_empty(tensor: Any, width: int) -> bool:
     return found == all > 0
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """Of the frame that launches, seen from who calls this."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("tilery."):

@@ -103,14 +103,14 @@ TUNED = {
     "a key of no parameter": (
         {"key": ["n_element"]},
         {},
-        ValueError,
+        UserWarning,
         "autotune(key=...) of `source` names 'n_element', which is no parameter of the kernel\n"
         "  hint: did you mean 'n_elements'?",
     ),
     "a key that is like none": (
         {"key": ["what"]},
         {},
-        ValueError,
+        UserWarning,
         "autotune(key=...) of `source` names 'what', which is no parameter of the kernel\n  hint: known: x, n_elements, BLOCK",
     ),
     "a tensor to restore": (
@@ -123,7 +123,7 @@ TUNED = {
     "a function that prunes": (
         {"prune_configs_by": {"early_config_prunes": list}},
         {},
-        ValueError,
+        UserWarning,
         "autotune(prune_configs_by=...) of `source` names 'early_config_prunes', which is no function that prunes\n"
         "  hint: did you mean 'early_config_prune'?",
     ),
@@ -144,7 +144,7 @@ TUNED = {
     "warps among values": (
         {"configs": [Config({"BLOCK": 16, "num_warps": 8})]},
         {},
-        ValueError,
+        UserWarning,
         "a configuration of `source` has 'num_warps': 8 among its values, and its own num_warps=4 goes before\n"
         "  hint: write Config({...}, num_warps=8)",
     ),
@@ -171,6 +171,12 @@ def test_autotuners(name, configs):
     """Decorators take anything: a module whose other kernels are used is imported."""
     options, given, builtin, message = TUNED[name]
     kernel = tileon.autotune(**{"configs": configs, "key": [], **options})(tileon.jit(source))
+    if builtin is UserWarning:
+        x = torch.zeros(32)
+        with pytest.warns(UserWarning) as told:
+            kernel[(1,)](x, 32, **given)
+        assert [str(each.message) for each in told] == [message] and told[0].filename == __file__ and x[0] == 1
+        return
     with pytest.raises(builtin) as caught:
         kernel[(1,)](torch.zeros(32), 32, **given)
     assert isinstance(caught.value, Error) and str(caught.value) == message

@@ -3,30 +3,43 @@ kernel that nobody launches."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from ...core.checks import amount, known_name
-from ...errors import error
+from ...core.unwritten import callers_level
+from ...errors import Error, error
 from ...frontend.wording import shown
 
 PRUNING = ("early_config_prune", "perf_model", "top_k")
 
 
+def _warn_of(check: Callable[..., None], *args: Any) -> None:
+    """What upstream takes without a word is a warning: programs that run there run here."""
+    try:
+        check(*args)
+    except Error as mistake:
+        warnings.warn(str(mistake), UserWarning, stacklevel=callers_level())
+
+
 def check(tuner: Any) -> None:
-    """Refuses names of no parameter and times that are none.
+    """Refuses names of no parameter and times that are none. Warns of what is passed over: keys that no parameter has, functions
+    of other names than those that prune, values that an option of the configuration goes before.
 
     :raises tilery.Error: the autotuner was told something else than it takes."""
     name, parameters = tuner.base_fn.__name__, tuner.arg_names
-    named = {"key": tuner.keys, "reset_to_zero": tuner.reset_to_zero, "restore_value": tuner.restore_value}
-    for option, names in named.items():
+    kind = "parameter of the kernel"
+    for each in tuner.keys:
+        _warn_of(known_name, f"autotune(key=...) of `{name}`", each, parameters, kind)
+    for option, names in {"reset_to_zero": tuner.reset_to_zero, "restore_value": tuner.restore_value}.items():
         for each in names:
-            known_name(f"autotune({option}=...) of `{name}`", each, parameters, "parameter of the kernel")
+            known_name(f"autotune({option}=...) of `{name}`", each, parameters, kind)
     by = tuner.prune_configs_by
     if not isinstance(by, Mapping):
         raise error(TypeError, f"autotune(prune_configs_by=...) of `{name}` is {shown(by)}; a dict of functions is expected")
     for each in by:
-        known_name(f"autotune(prune_configs_by=...) of `{name}`", each, PRUNING, "function that prunes")
+        _warn_of(known_name, f"autotune(prune_configs_by=...) of `{name}`", each, PRUNING, "function that prunes")
     for option, value in (("warmup", tuner.num_warmups), ("rep", tuner.num_reps)):
         if value is not None:
             amount(f"autotune({option}=...) of `{name}`", value, "milliseconds")
@@ -42,15 +55,17 @@ def _check_config(name: str, config: Any) -> None:
         given = getattr(config, "kwargs", config)
         hint = 'write Config({"BLOCK": 64}, num_warps=4)'
         raise error(TypeError, f"a configuration of `{name}` is {shown(given)}; a Config of a dict is expected", hint=hint)
-    everything = config.all_kwargs()
     for option, value in config.kwargs.items():
-        if everything[option] != value:
-            raise error(
-                ValueError,
-                f"a configuration of `{name}` has {option!r}: {shown(value)} among its values, "
-                f"and its own {option}={everything[option]} goes before",
-                hint=f"write Config({{...}}, {option}={shown(value)})",
-            )
+        _warn_of(_check_value, name, option, value, config.all_kwargs()[option])
+
+
+def _check_value(name: str, option: str, value: Any, taken: Any) -> None:
+    if taken != value:
+        raise error(
+            ValueError,
+            f"a configuration of `{name}` has {option!r}: {shown(value)} among its values, and its own {option}={taken} goes before",
+            hint=f"write Config({{...}}, {option}={shown(value)})",
+        )
 
 
 def check_call(tuner: Any, given: Iterable[str], chosen: Container[str]) -> None:
