@@ -1,5 +1,5 @@
-"""Memory that tiles of products update, lane by lane: in loops and behind them, at any places, transposed, by rows. Small integers
-are exact."""
+"""Memory that tiles of products update, lane by lane: in loops and behind them, at any places, transposed, by rows. Small
+integers are exact."""
 
 import pytest
 import torch
