@@ -80,6 +80,15 @@ protected:
   /// The window of a buffer that the box walks; order[n] is the dimension of the box of window dimension n. Null: none exists.
   mlir::Value window(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices, mlir::Location loc,
                      llvm::SmallVectorImpl<int64_t> &order);
+  struct Quotient {
+    unsigned dim; // of the box
+    int64_t by;
+  };
+  /// An index that walks a dimension of `size`, each place for as many points of the box: `j // 2` of 128 points and 64 places.
+  std::optional<Quotient> quotient(mlir::Value index, int64_t size);
+  /// The buffer's elements, each as often as its places are; `order` as of `window`. Null: some index is another one.
+  mlir::Value repeated(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices, mlir::Location loc,
+                       llvm::SmallVectorImpl<int64_t> &order);
   bool convertElementLoad(tile::ElementLoadOp load);
   bool convertElementStore(tile::ElementStoreOp store);
   bool convertUpdate(tile::ElementUpdateOp update);

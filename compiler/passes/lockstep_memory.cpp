@@ -258,12 +258,43 @@ Value Lockstep::window(TypedValue<BufferType> buffer, ValueRange indices, Locati
   return SubviewOp::create(builder, loc, type, where->buffer, offsets, dims);
 }
 
+std::optional<Lockstep::Quotient> Lockstep::quotient(Value index, int64_t size) {
+  while (auto wide = index.getDefiningOp<arith::ExtSIOp>())
+    index = wide.getIn();
+  int64_t by = 1;
+  if (auto division = index.getDefiningOp<DivOp>(); division) // of what is not negative: both modes agree
+    if (APInt n; matchPattern(division.getRhs(), m_ConstantInt(&n)) && n.isStrictlyPositive())
+      index = division.getLhs(), by = n.getSExtValue();
+  auto form = affine.read(index);
+  std::optional<unsigned> d = form ? form->walks() : std::nullopt;
+  if (!d || form->base || form->constant || box[*d] != size * by)
+    return std::nullopt;
+  return Quotient{*d, by};
+}
+
+// Elements that as many points as an index is divided by have in common, side by side: packed numbers.
+Value Lockstep::repeated(TypedValue<BufferType> buffer, ValueRange indices, Location loc, SmallVectorImpl<int64_t> &order) {
+  Value from = lookup(buffer);
+  auto type = cast<BufferType>(from.getType());
+  SmallVector<int64_t> apart, spreadOut, whole;
+  for (auto [index, size] : llvm::zip(indices, type.getShape())) {
+    std::optional<Quotient> found = quotient(index, size);
+    if (!found || llvm::is_contained(order, found->dim))
+      return {};
+    order.push_back(found->dim);
+    apart.append({size, 1}), spreadOut.append({size, found->by}), whole.push_back(size * found->by);
+  }
+  Value tile = BufferLoadOp::create(builder, loc, type.getTileType(), from);
+  return reshaped(builder, spread(reshaped(builder, tile, apart), spreadOut), whole);
+}
+
 bool Lockstep::convertElementLoad(ElementLoadOp load) {
   SmallVector<int64_t> order;
-  Value from = window(load.getBuffer(), load.getIndices(), load.getLoc(), order);
-  if (!from || order.empty())
+  Value from = window(load.getBuffer(), load.getIndices(), load.getLoc(), order), tile;
+  if (from && !order.empty())
+    tile = BufferLoadOp::create(builder, load.getLoc(), cast<BufferType>(from.getType()).getTileType(), from);
+  else if (order.clear(); !(tile = repeated(load.getBuffer(), load.getIndices(), load.getLoc(), order)))
     return false;
-  Value tile = BufferLoadOp::create(builder, load.getLoc(), cast<BufferType>(from.getType()).getTileType(), from);
   SmallVector<int64_t> dims(order), permutation, shape;
   for (int64_t d : order)
     shape.push_back(box[d]);

@@ -63,7 +63,8 @@ def _check_value(name: str, option: str, value: Any, taken: Any) -> None:
     if taken != value:
         raise error(
             ValueError,
-            f"a configuration of `{name}` has {option!r}: {shown(value)} among its values, and its own {option}={taken} goes before",
+            f"a configuration of `{name}` has {option!r}: {shown(value)} among its values, "
+            f"and its own {option}={taken} goes before",
             hint=f"write Config({{...}}, {option}={shown(value)})",
         )
 
