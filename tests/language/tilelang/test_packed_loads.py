@@ -1,4 +1,4 @@
-"""Several points of T.Parallel read one element of a buffer: packed numbers, scales of groups; in the ways that programs write it."""
+"""Several points of T.Parallel read one element of a buffer: packed numbers, scales of groups; in the spellings of programs."""
 
 import pytest
 import torch
