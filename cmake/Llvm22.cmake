@@ -15,7 +15,8 @@ separate_arguments(LLVM22_LLVM_ARCHIVES UNIX_COMMAND "${LLVM22_LLVM_ARCHIVES}")
 
 add_library(llvm22_archives INTERFACE)
 target_link_libraries(llvm22_archives INTERFACE
-  -Wl,--start-group ${LLVM22_MLIR_ARCHIVES} ${LLVM22_LLVM_ARCHIVES} -Wl,--end-group zstd z m pthread dl)
+  -Wl,--start-group ${LLVM22_MLIR_ARCHIVES} ${LLVM22_LLVM_ARCHIVES} -Wl,--end-group
+  -l:libzstd.a -l:libz.a m pthread dl) # inside as LLVM is: what is linked asks for the C library alone
 target_link_options(llvm22_archives INTERFACE -B${LLVM22_ROOT}/bin -fuse-ld=lld -Wl,--gc-sections
   -Wl,--build-id=fast)  # the disk cache is keyed by it (runtime/build_id.cpp)
 
