@@ -1,4 +1,5 @@
 #include "arrange_arguments.h"
+#include "type_name.h"
 #include <nanobind/stl/string.h>
 
 namespace nb = nanobind;
@@ -13,7 +14,7 @@ namespace {
 
 /// numpy.bool has no `__index__`.
 bool isFlag(nb::handle value) {
-  std::string type = Py_TYPE(value.ptr())->tp_name;
+  std::string type = fullTypeName(Py_TYPE(value.ptr()));
   return PyIndex_Check(value.ptr()) || type == "numpy.bool" || type == "numpy.bool_";
 }
 

@@ -3,6 +3,7 @@
 #include "ending.h"
 #include "launch_plan.h"
 #include "tilery/diagnostic.h"
+#include "limited_api.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,7 @@
 #include "launch_apart.h"
 #include "launch_args.h"
+#include "limited_api.h"
+#include "type_name.h"
 #include <cstring>
 #include <nanobind/nanobind.h>
 
@@ -40,7 +42,10 @@ struct TakingApart {
       lastWhole = type;
       return whole(value);
     }
-    return std::strcmp(type->tp_name, "torch.Size") == 0 ? ofTuple(value) : nb::object();
+    static PyTypeObject *torchSize;
+    if (!torchSize && fullTypeName(type) == "torch.Size")
+      torchSize = type;
+    return type == torchSize ? ofTuple(value) : nb::object();
   }
 
 private:

@@ -3,6 +3,8 @@
 #include "torch_bits.h"
 #include "tilery/diagnostic.h"
 #include "tilery/gpu_memory.h"
+#include "limited_api.h"
+#include "type_name.h"
 #include <algorithm>
 #include <nanobind/nanobind.h>
 #include <optional>
@@ -229,6 +231,8 @@ struct TypeReader {
   bool subclass = false; ///< of torch's tensors: objects may have no memory, and torch warns about who asks for its address
   /// NumPy scalars offer buffers, as 0-d arrays do, but are numbers: they have no __dlpack__.
   bool number = false;
+  bool index = false;     ///< number: it is an integer
+  bool flag = false;      ///< number: it is True or False
   bool structure = false; ///< see readArgument
 };
 
@@ -241,7 +245,7 @@ const TypeReader &readerOf(PyTypeObject *type) {
   static auto &readers = *new std::unordered_map<PyTypeObject *, TypeReader>;
   auto [entry, isNew] = readers.try_emplace(type);
   if (isNew) {
-    Py_INCREF(type); // its address must stay its own
+    Py_INCREF(reinterpret_cast<PyObject *>(type)); // its address must stay its own
     Reference capsule(PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), "__dlpack_c_exchange_api__"));
     PyErr_Clear();
     if (capsule && PyCapsule_IsValid(capsule.object, "dlpack_exchange_api")) {
@@ -250,10 +254,11 @@ const TypeReader &readerOf(PyTypeObject *type) {
         entry->second.exchange = api;
     }
     entry->second.torch = isTorchTensor(type);
-    entry->second.subclass = entry->second.torch && isTorchTensor(type->tp_base);
-    PyNumberMethods *number = type->tp_as_number;
-    entry->second.number = !entry->second.exchange && number && (number->nb_index || number->nb_float) &&
+    entry->second.subclass = entry->second.torch && isTorchTensor(static_cast<PyTypeObject *>(PyType_GetSlot(type, Py_tp_base)));
+    entry->second.index = PyType_GetSlot(type, Py_nb_index);
+    entry->second.number = !entry->second.exchange && (entry->second.index || PyType_GetSlot(type, Py_nb_float)) &&
                            !PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__dlpack__");
+    entry->second.flag = fullTypeName(type).starts_with("numpy.bool"); // bool_ before NumPy 2; neither is an integer
     entry->second.structure =
         PyType_IsSubtype(type, &PyTuple_Type) || PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__tile_structure__");
   }
@@ -263,9 +268,8 @@ const TypeReader &readerOf(PyTypeObject *type) {
 }
 
 [[noreturn]] void failNoMemory(PyObject *object, const char *name) {
-  failArgument(
-      name, "has no memory: it is a " + std::string(Py_TYPE(object)->tp_name) + " whose elements were never made, or were freed",
-      "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
+  failArgument(name, "has no memory: it is a " + typeName(object) + " whose elements were never made, or were freed",
+               "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
 }
 
 /// Does an object of such a type have elements and no memory?
@@ -405,17 +409,16 @@ void readInteger(PyObject *object, const char *name, Argument &argument) {
     failOverflow("argument '" + std::string(name) + "' is an int that does not fit into 64 bits");
 }
 
-void readScalarLike(PyObject *object, const char *name, Argument &argument) {
-  PyNumberMethods *number = Py_TYPE(object)->tp_as_number;
-  if (std::string_view(Py_TYPE(object)->tp_name).starts_with("numpy.bool")) {
+void readScalarLike(PyObject *object, const TypeReader &reader, const char *name, Argument &argument) {
+  if (reader.flag) {
     argument.kind = Argument::Bool;
     argument.integer = PyObject_IsTrue(object) == 1;
     return;
   }
-  Reference value(number->nb_index ? PyNumber_Index(object) : PyNumber_Float(object));
+  Reference value(reader.index ? PyNumber_Index(object) : PyNumber_Float(object));
   if (!value)
     throw PythonRaised{};
-  if (number->nb_index) {
+  if (reader.index) {
     readInteger(value.object, name, argument);
   } else {
     argument.kind = Argument::Float;
@@ -464,7 +467,7 @@ bool isCodedTensor(PyObject *object) {
 static bool readTensorArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   argument.kind = Argument::Tensor;
   if (!readTensor(object, name, argument, owners))
-    failArgument(name, "is a " + std::string(Py_TYPE(object)->tp_name) + "; a tensor, int, float, bool or None is expected",
+    failArgument(name, "is a " + typeName(object) + "; a tensor, int, float, bool or None is expected",
                  PyList_Check(object) ? "pass torch.tensor(" + std::string(name) + ")" : "");
   return !argument.coded;
 }
@@ -491,7 +494,7 @@ bool readArgument(PyObject *object, const char *name, Argument &argument, Argume
   } else if (const TypeReader &reader = readerOf(Py_TYPE(object)); reader.structure) {
     return false;
   } else if (reader.number) {
-    readScalarLike(object, name, argument);
+    readScalarLike(object, reader, name, argument);
   } else {
     return readTensorArgument(object, name, argument, owners);
   }
@@ -549,6 +552,6 @@ std::string describe(const Argument &argument) {
   case Argument::Constant:
     break;
   }
-  return "a " + std::string(Py_TYPE(argument.object)->tp_name);
+  return "a " + typeName(argument.object);
 }
 } // namespace tilery::python

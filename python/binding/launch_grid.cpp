@@ -1,5 +1,7 @@
 #include "launch_grid.h"
 #include "tilery/diagnostic.h"
+#include "limited_api.h"
+#include "type_name.h"
 
 namespace tilery::python {
 
@@ -10,7 +12,7 @@ static int64_t gridExtent(const std::string &kernel, PyObject *object, int axis)
     if (!index) {
       PyErr_Clear();
       throw Error({Diagnostic::Kind::Type,
-                   "the grid of " + kernel + " has a " + Py_TYPE(object)->tp_name + " as extent of axis " + std::to_string(axis) +
+                   "the grid of " + kernel + " has a " + typeName(object) + " as extent of axis " + std::to_string(axis) +
                        "; an int is expected",
                    PyFloat_Check(object) ? "divide with // or cdiv" : "",
                    {}});

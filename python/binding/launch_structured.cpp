@@ -3,6 +3,8 @@
 #include "ending.h"
 #include "launch_args.h"
 #include "tilery/diagnostic.h"
+#include "limited_api.h"
+#include "type_name.h"
 
 namespace nb = nanobind;
 
@@ -34,7 +36,7 @@ PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *
                        "' has 8-bit floats of a type (e4m3fnuz, e5m2fnuz, e8m0) that this kernel does not take",
                    "its bytes are a tensor that kernels take: x.view(torch.uint8)",
                    {}});
-    std::string type = Py_TYPE(argument)->tp_name;
+    std::string type = typeName(argument);
     throw Error({Diagnostic::Kind::Type,
                  "argument '" + std::string(parameter) + "' is a " + type + "; a tensor, int, float, bool or None is expected",
                  "",

@@ -8,6 +8,7 @@
 #include "launcher_state.h"
 #include "tilery/compilations.h"
 #include "tilery/diagnostic.h"
+#include "limited_api.h"
 #include <algorithm>
 #include <optional>
 

@@ -1,6 +1,7 @@
 // The Python types of launchers.
 #include "binding.h"
 #include "launcher_state.h"
+#include "limited_api.h"
 #include <cstddef>
 #include <structmember.h>
 
@@ -134,7 +135,7 @@ void launcherDealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   launcherClear(self);
-  type->tp_free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 

@@ -109,7 +109,7 @@ std::optional<Words> findWords(std::vector<Sample> &all) {
     begin.push_back({sample.storage, sample.begin});
     bytes.push_back({sample.storage, sample.bytes});
   }
-  auto inObject = placeOf(own, 2 * word, size_t(Py_TYPE(samples[0].tensors[0].ptr())->tp_basicsize));
+  auto inObject = placeOf(own, 2 * word, nb::cast<size_t>(samples[0].tensors[0].type().attr("__basicsize__")));
   size_t tensorEnd = usableBytes(storage), storageEnd = usableBytes(begin);
   auto toStorage = placeOf(storage, word, tensorEnd);
   auto toBegin = placeOf(begin, word, storageEnd), toBytes = placeOf(bytes, word, storageEnd);
