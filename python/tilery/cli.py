@@ -7,11 +7,17 @@ import runpy
 import sys
 import types
 
+import tilery
+
 USAGE = """\
 usage: tilery run [-m] PROGRAM [ARGUMENT ...]
+       tilery demo
+       tilery --prefix | --version
 
-Runs a Python program in which the names ninetoothed, tilelang, tileon and triton mean Tilery's languages.
-  -m              PROGRAM is a module name, as for python -m
+  run             runs a Python program in which the names ninetoothed, tilelang, tileon and triton mean Tilery's languages
+    -m            PROGRAM is a module name, as for python -m
+  demo            a matmul in each language, checked and timed; needs NumPy
+  --prefix        the folder of what C and C++ programs are built with: include, lib, lib/cmake, lib/pkgconfig
 environment:
   TILERY_DEVICE=cpu   the device "cuda" means the CPU (the default where there is no GPU)
 """
@@ -20,14 +26,34 @@ environment:
 def main(argv: list[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     argv = sys.argv[1:] if argv is None else argv
-    if argv and argv[0] in ("-h", "--help"):
-        print(USAGE, end="")
-        return 0
-    if len(argv) < 2 or argv[0] != "run" or argv[1:] == ["-m"]:
-        print(USAGE, end="", file=sys.stderr)
-        return 2
-    as_module = argv[1] == "-m"
-    return run(argv[2:] if as_module else argv[1:], as_module)
+    match argv:
+        case ["-h" | "--help"]:
+            print(USAGE, end="")
+            return 0
+        case ["--version"]:
+            print(f"tilery {tilery.__version__}")
+            return 0
+        case ["--prefix"]:
+            return print_prefix()
+        case ["demo"]:
+            from tilery import demo
+
+            return demo.main()
+        case ["run", "-m", _, *_]:
+            return run(argv[2:], as_module=True)
+        case ["run", program, *_] if program != "-m":
+            return run(argv[1:])
+    print(USAGE, end="", file=sys.stderr)
+    return 2
+
+
+def print_prefix() -> int:
+    prefix = os.path.dirname(os.path.abspath(__file__))
+    if not os.path.isdir(os.path.join(prefix, "include")):
+        print("tilery: these are sources; cmake --install puts headers and libraries where you say", file=sys.stderr)
+        return 1
+    print(prefix)
+    return 0
 
 
 def run(argv: list[str], as_module: bool = False) -> int:

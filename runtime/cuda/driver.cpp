@@ -15,7 +15,8 @@ const char forkedText[] =
 const char forkedHint[] =
     "start processes with multiprocessing's method \"spawn\", or use a GPU only in the processes that are forked";
 
-std::string missing;               // why there is no driver
+std::string missing; // why there is no driver
+std::string remedy = "run on tensors of the CPU, or on a machine with an NVIDIA GPU and its driver";
 std::atomic<bool> started = false; // by this library
 std::atomic<bool> forked = false;  // since then
 
@@ -38,7 +39,9 @@ const Driver *open() {
   resolve(driver.cuGetErrorName, "cuGetErrorName");
   resolve(driver.cuGetErrorString, "cuGetErrorString");
   if (absent) {
-    missing = std::string("the NVIDIA driver of this machine is too old: it has no ") + absent;
+    missing =
+        std::string("the NVIDIA driver of this machine is too old: it has no ") + absent + ", as those from CUDA 12.0 on have";
+    remedy = "update the driver, or run on tensors of the CPU";
     return nullptr;
   }
   int devices = 0;
@@ -69,8 +72,7 @@ namespace {
 const Driver &found() {
   if (const Driver *driver = Driver::find())
     return *driver;
-  throw Error(
-      {Diagnostic::Kind::Runtime, missing, "run on tensors of the CPU, or on a machine with an NVIDIA GPU and its driver", {}});
+  throw Error({Diagnostic::Kind::Runtime, missing, remedy, {}});
 }
 
 std::vector<GpuProperties> askDevices(const Driver &driver) {
@@ -202,6 +204,12 @@ void fail(int result, const std::string &what) {
   case 222: // UNSUPPORTED_PTX_VERSION
     fault = GpuError::Fault::Unsupported;
     hint = "the driver does not know this GPU code: update it";
+    break;
+  case 221: // JIT_COMPILER_NOT_FOUND
+    fault = GpuError::Fault::Unsupported;
+    hint =
+        "install the driver's PTX compiler, libnvidia-ptxjitcompiler.so.1, of the driver's own version; containers get it with "
+        "NVIDIA_DRIVER_CAPABILITIES=compute";
     break;
   case 700: // ILLEGAL_ADDRESS
   case 716: // MISALIGNED_ADDRESS

@@ -19,6 +19,13 @@ def refused(body, target):
     return str(caught.value)
 
 
+@pytest.mark.parametrize("target, least", [("sm_90a:cuda11080", "8.0"), ("sm_89:cuda11070", "7.8")])
+def test_drivers_older_than_the_gpu(target, least):
+    module = _native.Module.parse("tile.kernel @kernel() {\n  tile.return\n}\n")
+    with pytest.raises(RuntimeError, match=f"driver is too old for .*, which takes {least}\n  hint: update the driver"):
+        _native.compile(module, target=target)
+
+
 def test_roles_on_a_cpu():
     assert refused(REGIONS["tile.roles"], "host").endswith("the CPU target cannot run tile.sync yet")
 

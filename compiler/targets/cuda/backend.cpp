@@ -3,15 +3,25 @@
 #include "compiler/targets/backend.h"
 #include "compiler/targets/cuda/block_sizes.h"
 #include "tilery/diagnostic.h"
+#include "tilery/gpu_error.h"
 
 namespace tilery::cuda {
 namespace {
 
+std::string ptxText(unsigned version) { return std::to_string(version / 10) + "." + std::to_string(version % 10); }
+
 CudaTarget gpuNamed(const std::string &name) {
-  if (std::optional<CudaTarget> target = targetNamed(name))
-    return *target;
-  throw Error(
-      Diagnostic{Diagnostic::Kind::Value, "there is no GPU target named '" + name + "'", "write sm_80, sm_89, sm_90a, ...", {}});
+  std::optional<CudaTarget> target = targetNamed(name);
+  if (!target)
+    throw Error(Diagnostic{
+        Diagnostic::Kind::Value, "there is no GPU target named '" + name + "'", "write sm_80, sm_89, sm_90a, ...", {}});
+  if (target->ptx < leastPtx(*target))
+    throw GpuError(GpuError::Fault::Unsupported, {Diagnostic::Kind::Runtime,
+                                                  "the NVIDIA driver is too old for " + target->arch() + ": it knows PTX " +
+                                                      ptxText(target->ptx) + ", which takes " + ptxText(leastPtx(*target)),
+                                                  "update the driver, or run on tensors of the CPU",
+                                                  {}});
+  return *target;
 }
 
 class CudaBackend : public Backend {

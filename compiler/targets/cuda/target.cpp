@@ -40,6 +40,12 @@ std::optional<CudaTarget> targetNamed(std::string_view name) {
   return target;
 }
 
+unsigned leastPtx(const CudaTarget &target) {
+  if (target.sm >= 90)
+    return target.specific ? 80 : 78;
+  return target.sm >= 89 ? 78 : 75;
+}
+
 unsigned ptxVersion(int driverVersion) {
   struct {
     int driver;

@@ -27,6 +27,8 @@ struct CudaTarget {
 /// "sm_80", "sm_89", "sm_90a", ... with the properties of the usual card of that kind; ":cuda13000" after it is the driver's version.
 /// Nothing for other names.
 std::optional<CudaTarget> targetNamed(std::string_view name);
+/// The oldest PTX version that has the target.
+unsigned leastPtx(const CudaTarget &target);
 /// The PTX version that a driver of this CUDA version (cuDriverGetVersion: 12080 is 12.8) and our LLVM both know.
 unsigned ptxVersion(int driverVersion);
 

@@ -352,6 +352,17 @@ def forked_before():
     launches()
 
 
+def too_old():
+    assert _native.gpu_count() == 0
+    refused(RuntimeError, "driver of this machine is too old: it has no cuTensorMapEncodeTiled", "CUDA 12.0", "update the driver")
+
+
+def no_ptx_compiler():
+    compiler.fake_refuse(3, b"")
+    fail("cuModuleLoadDataEx", 221)
+    refused(errors.GpuUnsupportedError, "loading add_kernel failed", "install the driver's PTX compiler")
+
+
 def no_start():
     fail("cuInit", 100)
     assert _native.gpu_count() == 0

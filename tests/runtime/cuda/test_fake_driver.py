@@ -57,6 +57,8 @@ PROGRAMS = [
     "forked_by_who_started_the_driver",
     "forked_before",
     "no_start",
+    "no_ptx_compiler",
+    "too_old",
 ]
 
 
@@ -94,8 +96,16 @@ def test_launch(name, libraries, launches):
     assert done.returncode == 0, done.stderr
 
 
+def of_cuda_11(library, folder):
+    """The fake of libcuda without a function that came with CUDA 12.0."""
+    (folder / "of_cuda_11").write_bytes(library.read_bytes().replace(b"cuTensorMapEncodeTiled", b"cuTensorMapEncodeLater"))
+    return folder / "of_cuda_11"
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program(program, libraries, tmp_path):
+    if program == "too_old":
+        libraries = of_cuda_11(libraries[0], tmp_path), libraries[1]
     paths = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": paths, "TILERY_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, HERE / "programs.py", *libraries, program]

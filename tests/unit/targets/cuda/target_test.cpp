@@ -31,6 +31,11 @@ TEST(CudaTarget, TheDriverBoundsThePtx) {
   EXPECT_EQ(ptxVersion(11000), 75u);
 }
 
+TEST(CudaTarget, TargetsNeedPtx) {
+  for (auto [name, least] : {std::pair("sm_80", 75u), {"sm_86", 75u}, {"sm_89", 78u}, {"sm_90", 78u}, {"sm_90a", 80u}})
+    EXPECT_EQ(leastPtx(*targetNamed(name)), least) << name;
+}
+
 TEST(CudaTarget, AssemblersOfOldDriversWriteOtherStrides) {
   EXPECT_TRUE(targetNamed("sm_90a")->writesMaps()) << "no driver is named";
   EXPECT_TRUE(targetNamed("sm_90a:cuda12050")->writesMaps());
