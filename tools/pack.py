@@ -46,7 +46,9 @@ def binding(python):
     cmake = cached("CMAKE_COMMAND")
     subprocess.run([cmake, "-S", ROOT, "-B", folder, "-G", "Ninja", *settings], check=True, stdout=subprocess.DEVNULL)
     subprocess.run([cmake, "--build", folder], check=True, stdout=subprocess.DEVNULL)
-    (module,) = (folder / "python" / "tilery").glob("_native*.so")
+    module, *left = sorted((folder / "python" / "tilery").glob("_native*.so"), key=lambda file: -file.stat().st_mtime)
+    for former in left:  # of another name, from before the module kept to the stable ABI: it would be found first
+        former.unlink()
     return module
 
 
