@@ -46,7 +46,7 @@ def _version():
 
 def _keep(file, text):
     """Writes a file as a whole: other processes may read it."""
-    file.parent.mkdir(exist_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False) as new:
         new.write(text)
     os.replace(new.name, file)

@@ -80,6 +80,8 @@ protected:
   /// The window of a buffer that the box walks; order[n] is the dimension of the box of window dimension n. Null: none exists.
   mlir::Value window(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices, mlir::Location loc,
                      llvm::SmallVectorImpl<int64_t> &order);
+  /// Buffers are the same for all points, so that an index may be divided: `j // 2`.
+  virtual bool takesQuotients() const { return false; }
   struct Quotient {
     unsigned dim; // of the box
     int64_t by;

@@ -293,7 +293,7 @@ bool Lockstep::convertElementLoad(ElementLoadOp load) {
   Value from = window(load.getBuffer(), load.getIndices(), load.getLoc(), order), tile;
   if (from && !order.empty())
     tile = BufferLoadOp::create(builder, load.getLoc(), cast<BufferType>(from.getType()).getTileType(), from);
-  else if (order.clear(); !(tile = repeated(load.getBuffer(), load.getIndices(), load.getLoc(), order)))
+  else if (order.clear(); !takesQuotients() || !(tile = repeated(load.getBuffer(), load.getIndices(), load.getLoc(), order)))
     return false;
   SmallVector<int64_t> dims(order), permutation, shape;
   for (int64_t d : order)

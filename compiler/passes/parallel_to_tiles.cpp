@@ -29,6 +29,7 @@ public:
   }
 
 private:
+  bool takesQuotients() const override { return true; }
   bool scatters(bool load) const override { return load ? gathers : scattersResults; }
 
   Block &body;

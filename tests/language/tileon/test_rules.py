@@ -156,7 +156,7 @@ def test_refused_arguments():
     out = torch.zeros(1)
     with pytest.raises(Error, match="the seed of random numbers is an integer, got fp32"):
         draws[(1,)](out, 1.5)
-    with pytest.raises(AssertionError, match="num_warps must be a power of 2, got 3"):
+    with pytest.raises(AssertionError, match="`num_warps` must be a power of 2, got 3"):
         draws[(1,)](out, 5, num_warps=3)
 
 
