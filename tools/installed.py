@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent.parent / "tests" / "install"
+COMPILER = ["-ltilery"]
 RUNTIME = ["-ltilery_rt", "-lstdc++", "-lm", "-ldl", "-lpthread"]
 
 
@@ -26,10 +27,10 @@ def by_cmake(program, prefix, scratch, *settings):
     return run(folder / "program")
 
 
-def by_compiler(compiler, sources, scratch, includes, libraries):
+def by_compiler(command, sources, scratch, includes, libraries):
     """By one call of a compiler; what the program prints."""
-    program = scratch / f"program-{compiler}"
-    run(compiler, *sources, *includes, *libraries, "-o", program)
+    program = scratch / f"program-{command[0]}"
+    run(*command, *sources, *includes, *libraries, "-o", program)
     return run(program)
 
 
@@ -48,5 +49,13 @@ def check_runtime(prefix, python, scratch, environment=None):
     run(python, PROGRAMS / "runtime" / "kernel.py", kernel, cwd=scratch, env=environment)
     compiling, linking = flags(prefix, "tilery_rt", RUNTIME)
     sources = [PROGRAMS / "runtime" / "main.c", kernel / "scaled.c"]
-    assert by_compiler("gcc", sources, scratch, [*compiling, f"-I{kernel}"], linking) == "0 wrong\n"
+    assert by_compiler(["gcc"], sources, scratch, [*compiling, f"-I{kernel}"], linking) == "0 wrong\n"
     assert by_cmake("runtime", prefix, scratch, f"-DKERNEL={kernel}") == "0 wrong\n"
+
+
+def check_compiler(prefix, scratch):
+    """A C++ program that compiles."""
+    compiling, linking = flags(prefix, "tilery", COMPILER)
+    command, sources = ["g++", "-std=c++20", f"-Wl,-rpath,{prefix}/lib"], [PROGRAMS / "compiler" / "main.cpp"]
+    assert by_compiler(command, sources, scratch, compiling, linking) == "0 wrong\nrefused\n"
+    assert by_cmake("compiler", prefix, scratch) == "0 wrong\nrefused\n"

@@ -4,6 +4,7 @@
 #define TILERY_AOT_H
 #include <stdint.h>
 
+#pragma GCC visibility push(default) /* what libtilery.so exports */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -40,4 +41,5 @@ const char *tilery_aot_error(void);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

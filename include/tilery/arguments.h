@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <variant>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 template <typename T> constexpr DType dtypeOf() {
@@ -57,3 +58,4 @@ LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, st
                     const LaunchOptions &options = {});
 
 } // namespace tilery
+#pragma GCC visibility pop

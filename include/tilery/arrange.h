@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery::arrange {
 
 /// Who supplies the value of a name: nobody yet (plain), the caller by keyword (constexpr), the caller or the compiler's model (meta).
@@ -280,3 +281,4 @@ struct Traffic {
 Symbol simplify(const Symbol &expr);
 
 } // namespace tilery::arrange
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 #include "tilery/arrange.h"
 #include "tilery/builder.h"
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery::arrange {
 
 /// Integer values of names, by Name::text.
@@ -55,3 +56,4 @@ Value offsets(Builder &builder, const Argument &argument, const std::vector<Symb
 Value linearOffsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment);
 
 } // namespace tilery::arrange
+#pragma GCC visibility pop

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 using Shape = std::vector<int64_t>;
@@ -405,9 +406,10 @@ public:
   void launch(const std::string &kernel, const std::vector<Value> &grid, const std::vector<Value> &args);
   void endHost(const std::vector<TensorArg> &outputs);
 
-  struct Impl; ///< compiler/builder/impl.h
+  struct [[gnu::visibility("hidden")]] Impl; ///< compiler/builder/impl.h
 private:
   std::unique_ptr<Impl> impl;
 };
 
 } // namespace tilery
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 /// What an entry takes, in order.
@@ -85,3 +86,4 @@ private:
 };
 
 } // namespace tilery
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 /// 16 hex digits that change with every build of the library: part of every key.
@@ -42,3 +43,4 @@ private:
 };
 
 } // namespace tilery
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #pragma once
 // Which threads compile. A fork copies what they hold, and a process that ends destroys what they use: both wait for them.
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 /// A stretch in which the calling thread compiles, or does what belongs to it; may be nested.
@@ -26,3 +27,4 @@ bool forkedAmidCompilations();
 void endCompilations(int milliseconds);
 
 } // namespace tilery
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 struct CompileOptions {
@@ -57,3 +58,4 @@ std::string targetId(const std::string &target = "host");
 std::vector<std::string> hintsOf(const std::string &target = "host");
 
 } // namespace tilery
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 /// A place in the user's source. `line` and `col` count from 1; 0 is unknown.
@@ -42,3 +43,4 @@ private:
 };
 
 } // namespace tilery
+#pragma GCC visibility pop

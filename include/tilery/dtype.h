@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 enum class DType : uint8_t { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F8E4M3, F8E5M2, F16, BF16, F32, F64 };
@@ -25,3 +26,4 @@ const char *dtypeName(DType t);
 std::optional<DType> parseDType(std::string_view name);
 
 } // namespace tilery
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 struct EnvironmentVariable {
@@ -33,3 +34,4 @@ void checkEnvironment();
 void warnOfUnknownVariables();
 
 } // namespace tilery
+#pragma GCC visibility pop

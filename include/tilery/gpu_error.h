@@ -2,6 +2,7 @@
 // What a GPU or its driver refuses, so that callers can tell the cases apart.
 #include "tilery/diagnostic.h"
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 class GpuError : public Error {
@@ -20,3 +21,4 @@ private:
 };
 
 } // namespace tilery
+#pragma GCC visibility pop

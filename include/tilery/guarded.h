@@ -2,6 +2,7 @@
 // Code whose faults end it alone: the compiler's.
 #include <functional>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 /// Thrown through code that was asked to end.
 struct Interrupted {};
@@ -21,3 +22,4 @@ private:
   void *outer;
 };
 } // namespace tilery
+#pragma GCC visibility pop

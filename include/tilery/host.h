@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 struct HostParameter {
@@ -95,3 +96,4 @@ private:
 };
 
 } // namespace tilery
+#pragma GCC visibility pop

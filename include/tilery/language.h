@@ -17,6 +17,7 @@
 #include <source_location>
 #include <type_traits>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 /// A tile value of the kernel being built on this thread.
@@ -135,3 +136,4 @@ private:
 };
 
 } // namespace tilery
+#pragma GCC visibility pop

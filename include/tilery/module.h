@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 class Module {
 public:
-  struct Impl; ///< holds the MLIR context and module: compiler/builder/module_impl.h
+  struct [[gnu::visibility("hidden")]] Impl; ///< holds the MLIR context and module: compiler/builder/module_impl.h
   explicit Module(std::unique_ptr<Impl> impl);
   ~Module();
   Impl &get() { return *impl; }
@@ -26,3 +27,4 @@ private:
   bool abandoned = false;
 };
 } // namespace tilery
+#pragma GCC visibility pop

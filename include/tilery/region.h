@@ -3,6 +3,7 @@
 // Extents follow TileLang's rules (reference page 1.10). Every function throws Error in the user's terms.
 #include "tilery/builder.h"
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 struct Region {
@@ -46,3 +47,4 @@ bool variesByThread(const Value &value);
 void atomic(Builder &b, RmwKind kind, const Region &dst, const std::variant<Region, Operand> &src, MemoryOrder order);
 
 } // namespace tilery
+#pragma GCC visibility pop

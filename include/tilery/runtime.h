@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
 /// Where memory lives; kinds are DLPack's (1: CPU, 2: CUDA).
@@ -256,3 +257,4 @@ unsigned numThreads();
 void setNumThreads(unsigned count);
 
 } // namespace tilery
+#pragma GCC visibility pop
