@@ -461,7 +461,8 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     if (instances &&
         step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
       continue;
-    schedule.spread = !handsOn && (spreads || shown) && (shown || step.lanes < step.tensorCores);
+    bool mostAreLow = problem.loop && 2 * problem.loop->low.size() > problem.loop->products; // serialised: C7517
+    schedule.spread = !handsOn && !mostAreLow && (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
     schedule.partial = std::min(problem.partial, schedule.k);
     if ((!canShare(problem, consumers) && !schedule.across) ||
