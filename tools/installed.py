@@ -14,7 +14,7 @@ def run(*command, **options):
     """What the command prints; an error with all that it said, if it fails."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
     if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
