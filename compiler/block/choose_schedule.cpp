@@ -1,12 +1,12 @@
 // choose-schedule: writes `block.schedule` on kernels that the block level takes. Later passes only carry it out.
 #include "compiler/block/early_loads.h"
+#include "compiler/block/explain.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/load_ahead.h"
 #include "compiler/block/near_exponentials.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/result_boxes.h"
 #include "compiler/block/schedule.h"
-#include "compiler/source_chain.h"
 #include "tilery/diagnostic.h"
 #include "tilery/environment.h"
 #include "llvm/ADT/SetVector.h"
@@ -293,7 +293,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     std::string why;
     std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
     if (!found)
-      return say("no blocks, for " + why, !why.empty());
+      return why.empty() ? void() : say("no blocks, for " + why);
     Task task = std::visit([](auto &kernel) { return taskOf(kernel); }, *found);
     ScheduleProblem &problem = task.problem;
     problem.gpu = Gpu::of(getOperation());
@@ -319,6 +319,8 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     }
   }
 
+  void say(const std::string &text) { block::explain(getOperation(), text); }
+
   /// Why the general path is cheaper, unless somebody asked for a schedule; empty: it is not.
   static std::string cheaperElsewhere(const ScheduleProblem &problem, Schedule schedule) {
     schedule.joined = 0; // the two were measured beside each other so
@@ -328,21 +330,6 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
       return "";
     return "fetching its operands would take " + std::to_string(int64_t(here)) + " cycles a step where the general path takes " +
            std::to_string(int64_t(general));
-  }
-
-  /// Of the kernel's first product, where the user asks.
-  void say(const std::string &text, bool isSaid = true) {
-    if (!isSaid || !environmentSwitch("TILERY_EXPLAIN"))
-      return;
-    std::string place;
-    getOperation().walk([&](Operation *op) {
-      if (!isa<tile::DotOp, tile::ContractOp>(op))
-        return WalkResult::advance();
-      if (auto chain = sourceChain(op->getLoc()); !chain.empty())
-        place = " (" + chain[0].file + ":" + std::to_string(chain[0].line) + ")";
-      return WalkResult::interrupt();
-    });
-    llvm::errs() << getOperation().getSymName().str() + place + ": " + text + "\n"; // a line in one piece
   }
 };
 } // namespace

@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/lower_to_blocks.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/block/explain.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/lower/verify_code.h"
@@ -93,8 +94,12 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   }
   if (failed(run(made(), block::addOpening)))
     return failure();
-  if (!multiplies(made(), disjoint, why))
+  auto refuse = [&](const std::string &reason) { block::explain(made(), "no blocks, for " + reason); };
+  if (!multiplies(made(), disjoint, why)) {
+    if (!why.empty())
+      refuse(why);
     return OwningOpRef<ModuleOp>();
+  }
   if (plan)
     opened = made().clone();
   if (cluster > 1)
@@ -104,8 +109,9 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   if (!hasRoles(made())) {
     auto left = made()->getAttrOfType<StringAttr>("block.general");
     why = left ? left.str() : "no schedule fits shared memory and registers";
-  } else if (const char *missing = withoutCode(made())) {
+  } else if (const char *missing = withoutCode(made())) { // though a schedule was found, and told
     why = missing;
+    refuse(why);
   } else if (why = uncheckedBarriers(made()); !why.empty() && lower::verifies()) {
     kernel.emitError(why); // a defect of ours
     return failure();
