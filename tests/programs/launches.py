@@ -127,11 +127,12 @@ def record(launcher, grid, args, named):
                 print(f"{key[0]} {what}: {text}", file=sys.stderr)
             if outcome == "failed":
                 failures.append(f"{key[0]} {what}: {text}\n    {key[1:]}\n    {options}")
-                print(failures[-1], file=sys.stderr)
     return launcher.launch_plainly(grid, *args, **named)
 
 
 def report():
+    for failure in failures:  # pytest shows nothing of what a passing test prints
+        print(f"failed: {failure}")
     for what in ("as it is", *VARIANTS):
         print(f"  {what}: " + ", ".join(f"{ways[what, each]} {each}" for each in OUTCOMES))
     text = ", ".join(f"{counts[each]} {each}" for each in OUTCOMES)
