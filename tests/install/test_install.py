@@ -10,7 +10,7 @@ import installed
 import pytest
 
 BUILD = Path(os.environ.get("TILERY_BUILD_DIR", "nowhere"))
-pytestmark = pytest.mark.skipif(not (BUILD / "libtilery.so").exists(), reason="needs a finished build")
+pytestmark = pytest.mark.skipif(not (BUILD / "libtilery.so").exists(), reason="needs a finished build: ./run build")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.skipif("TILERY_BUILD_DIR" not in os.environ, reason="needs a finished build")
+pytestmark = pytest.mark.skipif("TILERY_BUILD_DIR" not in os.environ, reason="needs a finished build: ./run build")
 
 
 def wheel(folder, *options):
@@ -36,5 +36,5 @@ def test_wheel_of_this_python_with_tests(tmp_path):
 def test_wheel_of_the_stable_abi(tmp_path):
     python = shutil.which("python3.12")
     if not python or subprocess.run([python, "-c", ""], capture_output=True).returncode:
-        pytest.skip("needs Python 3.12")
+        pytest.skip("needs a Python 3.12 with headers on the path: the wheel of the stable ABI is made with it")
     assert wheel(tmp_path, "--python", python).endswith("-cp312-abi3-manylinux_2_28_x86_64.whl")
