@@ -2,6 +2,7 @@
 #include "compiler/block/early_loads.h"
 #include "compiler/block/explain.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/live_words.h"
 #include "compiler/block/load_ahead.h"
 #include "compiler/block/near_exponentials.h"
 #include "compiler/block/passes.h"
@@ -163,6 +164,7 @@ static Task taskOf(const LoopKernel &found) {
   Task task{{found.rows(), first.n, first.k, first.elementBytes(), {}}};
   ScheduleProblem &problem = task.problem;
   LoopWork work;
+  work.once = found.loops.empty();
   struct Stretch {
     unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
     unsigned behind = 0;                                                 // of sums that come of factors in shared memory
@@ -188,7 +190,7 @@ static Task taskOf(const LoopKernel &found) {
     for (scf::ForOp loop : found.loops)
       if (loop->isAncestor(dot.op))
         stretch.carried = carriedWords(loop, found);
-    double operations = found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
+    double operations = work.once || found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
     stretch.wide += dot.n > mostColumns ? sums : 0;
     stretch.narrow += dot.n > mostColumns ? 0 : operations;
@@ -203,6 +205,19 @@ static Task taskOf(const LoopKernel &found) {
     work.wideWords = std::max(work.wideWords, stretch.wide);
     work.operations = std::max(work.operations, stretch.operations);
     work.repeated = std::max(work.repeated, stretch.narrow);
+  }
+  if (work.once) {
+    Block &body = tile::KernelOp(found.kernel).getBody().front();
+    auto takesRegisters = [&](tile::DotOp op) {
+      auto dot = llvm::find_if(found.dots, [&](const BoxProduct &each) { return each.op == op; });
+      return !dot->loadedA && !dot->writtenA && !found.isShown(*dot);
+    };
+    work.words = work.fewerWords = mostLiveWords(body, takesRegisters);
+    for (const BoxProduct &dot : found.dots) {
+      bool takes = takesRegisters(cast<tile::DotOp>(dot.op));
+      work.productWords = std::max(work.productWords, dot.m * dot.n + (takes ? dot.m * dot.k * dot.elementBytes() / 4 : 0));
+    }
+    work.lanes = lanesOf(body);
   }
   FetchWork fetch;
   for (const LoopRing &ring : found.rings()) {
@@ -244,16 +259,21 @@ static Task taskOf(const LoopKernel &found) {
   }
   auto isInLoop = [&](Operation *op) { return found.isInLoop(op); };
   work.stores = llvm::any_of(found.stores, isInLoop) || llvm::any_of(found.updates, isInLoop);
-  SmallVector<Operation *> outputs(found.stores.begin(), found.stores.end());
+  llvm::SmallPtrSet<Operation *, 8> leaving(found.stores.begin(), found.stores.end());
   for (tile::AtomicRmwOp update : found.updates)
-    isInLoop(update) ? void(++problem.fromRegisters) : outputs.push_back(update);
+    isInLoop(update) ? void(++problem.fromRegisters) : void(leaving.insert(update));
+  SmallVector<Operation *> outputs; // in the order in which they are staged
+  tile::KernelOp(found.kernel).walk([&](Operation *op) {
+    if (leaving.contains(op))
+      outputs.push_back(op);
+  });
   problem.loop = work;
   problem.reorder = false;
   std::string why;
   for (Operation *output : outputs) {
     std::optional<StoredTile> stored = storedTile(output);
     auto sums = stored ? storedSums(*stored, found.results()) : std::nullopt;
-    bool isShared = sums && sums->first == found.rows(); // by all consumers
+    bool isShared = sums && sums->first == found.rows() && !found.inOrder; // by all consumers
     std::optional<MappedTile> tile = isShared ? mapStored(*stored, sums->first, sums->second, why) : std::nullopt;
     if (tile && (problem.outputs.empty() || problem.n == sums->second)) {
       problem.n = sums->second;

@@ -35,8 +35,7 @@ bool isStoringBranch(Operation *op, SmallVectorImpl<tile::StoreOp> &stores) {
 const char *otherUpdate(LoopKernel &found, tile::AtomicRmwOp update) {
   if (!isa<RankedTensorType>(update.getValue().getType()) || !update.getResult().use_empty())
     return "it takes what an atomic update gives";
-  if (update.getOrder() != tile::MemoryOrder::relaxed)
-    return "an atomic update of it orders others";
+  found.inOrder |= update.getOrder() != tile::MemoryOrder::relaxed;
   found.additions.push_back(update);
   return nullptr;
 }
@@ -291,15 +290,13 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   };
   LoopKernel found{kernel, {}, {}, {}, {}, {}, {}};
   SmallVector<tile::DotOp> dots;
-  bool contracts = false, loop = false;
+  bool contracts = false;
   kernel.walk([&](Operation *op) {
     contracts |= isa<tile::ContractOp>(op);
-    if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    if (auto dot = dyn_cast<tile::DotOp>(op))
       dots.push_back(dot);
-      loop |= bool(dot->getParentOfType<scf::ForOp>());
-    }
   });
-  if (!loop)
+  if (dots.empty())
     return std::nullopt;
   if (kernel->hasAttr("block.no_boxes") && Gpu::of(kernel).warpgroups)
     return no("a launch broke the conditions of its boxes");
@@ -318,7 +315,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     return no(reason);
   auto isOfThreads = [&](tile::AtomicRmwOp addition) {
     std::string reason;
-    return !found.isInLoop(addition) || !mapAdded(addition, found.results(), reason);
+    return found.inOrder || !found.isInLoop(addition) || !mapAdded(addition, found.results(), reason);
   };
   llvm::copy_if(found.additions, std::back_inserter(found.updates), isOfThreads);
   llvm::erase_if(found.additions, isOfThreads);
@@ -335,7 +332,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
       return no("it computes with a tile that it multiplies");
     streams |= !ring.held && (!ring.isRead || ring.tile.shape.size() > 1);
   }
-  if (!streams)
+  if (!streams && !found.loops.empty())
     return no("its loops load no factor");
   return found;
 }
@@ -343,11 +340,16 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
 std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why) {
   if (std::optional<ProductKernel> found = findKernel(kernel, why))
     return found;
-  if (std::optional<LoopKernel> found = findLoopKernel(kernel, why)) {
+  std::string ofAll;
+  std::optional<LoopKernel> found = findLoopKernel(kernel, ofAll);
+  auto isInLoop = [](tile::DotOp dot) {
+    return dot->getParentOfType<scf::ForOp>() ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (found)
     why.clear();
-    return found;
-  }
-  return std::nullopt;
+  else if (why.empty() || kernel.walk(isInLoop).wasInterrupted()) // else it is of one product, and says more
+    why = ofAll;
+  return found ? std::optional<FoundKernel>(*found) : std::nullopt;
 }
 
 SmallVector<Operation *> ProductKernel::outputs() const {
@@ -396,8 +398,7 @@ std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why)
       products.push_back(op);
   });
   if (products.size() != 1) {
-    auto isOnTop = [&](Operation *op) { return op->getParentOp() == kernel; };
-    why = llvm::count_if(products, isOnTop) > 1 ? "it has two products" : "";
+    why = "";
     return std::nullopt;
   }
   Operation *product = products[0];

@@ -81,6 +81,8 @@ struct LoopKernel {
   llvm::SmallVector<tile::AtomicRmwOp> additions; // of the loops: products' sums that are added to memory, in boxes
   llvm::SmallVector<tile::AtomicRmwOp> updates;   // other tiles that memory is updated with, by threads
   bool loadsBehindStores = false;                 // of other arguments, which must not overlap those that are stored
+  bool inOrder =
+      false; // an update orders what is stored before it: threads store and update, for the copy engine does some time later
 
   /// The kernel's code is 2n + 1 stretches: what is before, between and behind its n loops (even), and the loops (odd).
   unsigned stretchOf(mlir::Operation *op) const;

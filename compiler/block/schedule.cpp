@@ -1,4 +1,5 @@
 #include "compiler/block/schedule.h"
+#include "compiler/block/straight_schedules.h"
 #include "compiler/block/warp_schedules.h"
 #include "tilery/diagnostic.h"
 #include "tilery/environment.h"
@@ -411,6 +412,8 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   if (!problem.gpu.warpgroups)
     return priceWarpSchedules(problem);
+  if (problem.loop && problem.loop->once)
+    return priceStraightSchedules(problem);
   std::vector<Candidate> candidates;
   unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
   if (!problem.loop && std::min(problem.m, problem.n) < skinny) // slots are small, and memory is what such products wait for
@@ -501,7 +504,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
 }
 
 double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule) {
-  return problem.gpu.warpgroups ? slotCycles(problem, schedule) : cyclesOfWarpStep(problem, schedule);
+  if (!problem.gpu.warpgroups)
+    return cyclesOfWarpStep(problem, schedule);
+  return problem.loop && problem.loop->once ? cyclesOfProgram(problem, schedule) : slotCycles(problem, schedule);
 }
 
 // mma.sync has 0.63 of the rate; two warps of a scheduler do the rest one after the other (measured beside the products that fetch).
@@ -514,12 +519,16 @@ double generalCycles(const ScheduleProblem &p) {
 }
 
 std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {
+  bool warpgroups = problem.gpu.warpgroups, once = warpgroups && problem.loop && problem.loop->once;
   auto text = [&](const Schedule &schedule) {
-    double cycles = 64 * cyclesOfStep(problem, schedule) + (problem.gpu.warpgroups ? outputCycles(problem, schedule) : 0);
+    double step = cyclesOfStep(problem, schedule);
+    double cycles = once ? step : 64 * step + (warpgroups ? outputCycles(problem, schedule) : 0);
     return schedule.print() + ": " + std::to_string(int64_t(cycles)) + " cycles";
   };
-  const char *bound = problem.gpu.warpgroups ? stepCycles(problem, chosen).bound() : boundOfWarpStep(problem, chosen);
-  std::string result = text(chosen) + " of 64 steps, bound by " + bound;
+  const char *bound = once         ? boundOfProgram(problem, chosen)
+                      : warpgroups ? stepCycles(problem, chosen).bound()
+                                   : boundOfWarpStep(problem, chosen);
+  std::string result = text(chosen) + (once ? " of a program, bound by " : " of 64 steps, bound by ") + bound;
   for (const Candidate &candidate : priceSchedules(problem))
     if (candidate.schedule.print() != chosen.print())
       return result + "; next " + text(candidate.schedule);

@@ -7,14 +7,16 @@
 
 namespace tilery::block {
 
-/// A loop with several products and work between them, in place of the steps of one.
+/// A loop with several products and work between them, or such work without a loop, in place of the steps of one.
 struct LoopWork {
+  bool once = false;                    // there is no loop: a step is the program
   int64_t slotBytes = 0, heldBytes = 0; // shared memory of what a step loads; of what all steps read
   double operations = 0;                // of the tensor cores, in a step
   double lanes = 0;                     // elements that a step computes between products
   unsigned products = 0;                // of a step
   unsigned words = 0;                   // of 32 bits that sums and factors take in registers
   unsigned fewerWords = 0;              // where one factor at a time is there
+  unsigned productWords = 0;            // of one product with its factor, the largest (where there is no loop)
   unsigned wideWords = 0;               // of these, sums of more columns than one product of a warpgroup has
   double repeated = 0;                  // of the operations, those of other products
   unsigned heldWords = 0;               // of first factors that stay for all steps
@@ -125,7 +127,7 @@ int64_t sharedBytes(const ScheduleProblem &problem, const Schedule &schedule);
 
 struct Candidate {
   Schedule schedule;
-  double cycles;     // of a program of 64 steps
+  double cycles;     // of a program, of 64 steps where it has any
   size_t number = 0; // in the order of being thought of
 };
 /// All that fit, cheapest first; of equal ones the first that was thought of.
@@ -134,7 +136,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem);
 std::string explain(const ScheduleProblem &problem, const Schedule &chosen);
 /// Cycles of a step on the general path, as far as its fetches tell.
 double generalCycles(const ScheduleProblem &problem);
-/// Of a step with the schedule, how the model has it.
+/// Of a step with the schedule, or of a program without steps, as the model has it.
 double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule);
 /// The cheapest, nothing if none fits; TILERY_SCHEDULE overrides fields. Throws Error if an override cannot be carried out, or if the sums
 /// of a cluster's blocks do not fit where the slots were.

@@ -106,6 +106,7 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
         stores.push_back(op);
     });
     llvm::MapVector<Type, Places> places;
+    std::optional<unsigned> columns; // of all that is staged, where there are several products: the schedule has room for these
     for (Operation *store : stores) {
       StoredTile stored = *storedTile(store);
       if (turned && tile::elementBytes(getElementTypeOrSelf(stored.value.getType())) != 2)
@@ -113,8 +114,12 @@ struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
       auto sums = storedSums(stored, results);
       if (sums && (waits.size() == 1 || sums->first == rows))
         if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why)) {
-          if (results.size() > 1) // accounted for one by one
+          if (results.size() > 1) { // accounted for one by one
+            if (columns.value_or(sums->second) != sums->second)
+              continue;
+            columns = sums->second;
             places.clear();
+          }
           Staged(store, stored, *tile, *schedule, places).write(sums->first, sums->second, turned);
         }
     }

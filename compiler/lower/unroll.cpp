@@ -64,6 +64,8 @@ void unrollBy(llvm::Instruction *again, int64_t by) {
 
 void neverUnroll(llvm::Instruction *again) { annotate(again, {llvm::MDString::get(again->getContext(), disable)}); }
 
+void neverHoist(llvm::Instruction *again) { annotate(again, {llvm::MDString::get(again->getContext(), "llvm.licm.disable")}); }
+
 LoopsToUnroll::LoopsToUnroll(llvm::Module &module) : module(module), count(countLoops(module, keepRoundings)) {}
 
 void LoopsToUnroll::done() const {

@@ -1,5 +1,5 @@
 #pragma once
-// How often LLVM writes out a loop's body.
+// What LLVM's passes are told of loops: how often to write out a body, what to leave in it.
 #include "compiler/pch.h"
 
 namespace tilery::lower {
@@ -8,6 +8,8 @@ namespace tilery::lower {
 void unrollBy(llvm::Instruction *again, int64_t rounds);
 /// Leaves the loop as it is.
 void neverUnroll(llvm::Instruction *again);
+/// Each turn computes anew what all turns have in common: kept, that would take registers all the time.
+void neverHoist(llvm::Instruction *again);
 
 /// Loops of a module for which unrollBy has asked, and what LLVM's passes do about them.
 class LoopsToUnroll {

@@ -1,5 +1,6 @@
 // Which program a block runs next. Programs are independent, so any order is allowed: it decides what a wave of blocks shares in L2.
 #include "compiler/lower/branch.h"
+#include "compiler/lower/unroll.h"
 #include "compiler/targets/cuda/block_emitter.h"
 #include "compiler/targets/cuda/branch.h"
 
@@ -141,7 +142,10 @@ BlockEmitter::Parts BlockEmitter::overPrograms(Parts start,
   now->addIncoming(next, last);
   for (auto [phi, result] : llvm::zip_equal(carried, results))
     llvm::cast<llvm::PHINode>(phi)->addIncoming(result, last);
-  b.CreateCondBr(b.CreateICmpULT(next, entry.programs), loop, after);
+  llvm::Instruction *again = b.CreateCondBr(b.CreateICmpULT(next, entry.programs), loop, after);
+  auto isLoop = [](LoopLikeOpInterface) { return WalkResult::interrupt(); };
+  if (!role->op->walk(isLoop).wasInterrupted()) // else a program's own loops hold what is moved, too
+    lower::neverHoist(again);
   b.SetInsertPoint(after);
   for (auto [value, result] : llvm::zip_equal(start, results)) {
     llvm::PHINode *phi = b.CreatePHI(value->getType(), 2);

@@ -13,7 +13,18 @@ SIZE, DEPTH, STEPS = 128, 64, 3
 
 @tileon.jit
 def backward(
-    q, k, sums, rows, ends, stored, STEPS: tl.constexpr, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, KIND: tl.constexpr
+    q,
+    k,
+    sums,
+    rows,
+    ends,
+    stored,
+    STEPS: tl.constexpr,
+    M: tl.constexpr,
+    N: tl.constexpr,
+    D: tl.constexpr,
+    KIND: tl.constexpr,
+    SEM: tl.constexpr,
 ):
     """Of each tile of queries its scores with one tile of keys, what of them goes into memory, and what the keys get."""
     m, n, d = tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)
@@ -29,26 +40,27 @@ def backward(
         at = step * N + n[:, None]
         if KIND == "scattered":
             place = (at // 8) * 8 * D + (d[None, :] // 2) * 16 + (at % 8) * 2 + d[None, :] % 2
-            tl.atomic_add(sums + place, back, mask=(at < STEPS * N - 5) & (d[None, :] < D - 3), sem="relaxed")
+            tl.atomic_add(sums + place, back, mask=(at < STEPS * N - 5) & (d[None, :] < D - 3), sem=SEM)
         else:
-            tl.atomic_add(sums + at * D + d[None, :], back, mask=at < STEPS * N - 5, sem="relaxed")
+            tl.atomic_add(sums + at * D + d[None, :], back, mask=at < STEPS * N - 5, sem=SEM)
         if KIND == "rows":
-            tl.atomic_max(rows + p * M + m, tl.max(scores, 1), sem="relaxed")
+            tl.atomic_max(rows + p * M + m, tl.max(scores, 1), sem=SEM)
     if KIND == "behind":
-        tl.atomic_add(ends + m[:, None] * D + d[None, :], total, sem="relaxed")
+        tl.atomic_add(ends + m[:, None] * D + d[None, :], total, sem=SEM)
     else:
         tl.store(stored + (p * M + m[:, None]) * D + d[None, :], total)
 
 
+@pytest.mark.parametrize("sem", ["relaxed", "acq_rel", "release"])
 @pytest.mark.parametrize("kind", ["straight", "scattered", "rows", "behind"])
 @pytest.mark.parametrize("m, n, d", [(64, 64, 64), (128, 32, 64), (128, 16, 128), (128, 64, 64), (64, 32, 128), (128, 32, 128)])
-def test_updates(device, kind, m, n, d):
+def test_updates(device, kind, m, n, d, sem):
     g = torch.Generator().manual_seed(7)
     q = torch.randint(-1, 2, (STEPS * n, d), generator=g, device="cpu").half()
     k = torch.randint(-1, 2, (2 * m, d), generator=g, device="cpu").half()
     sums, rows = torch.zeros(STEPS * n * d), torch.full((2 * m,), -1e9)
     ends, stored = torch.zeros(m, d), torch.full((2 * m, d), float("nan"))
-    backward[(2,)](q.to(device), k.to(device), sums, rows, ends, stored, STEPS, m, n, d, kind)
+    backward[(2,)](q.to(device), k.to(device), sums, rows, ends, stored, STEPS, m, n, d, kind, sem)
     a, b = q.double(), k.double()
     scores = b @ a.T
     assert scores.abs().max() < 2048
