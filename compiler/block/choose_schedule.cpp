@@ -127,11 +127,15 @@ static Task taskOf(const ProductKernel &found) {
   return task;
 }
 
-/// Elements of the tiles that are computed, exponentials eight times: their unit gives 16 a cycle, others 128.
-static double lanesOf(Block &block) {
+/// Elements of the tiles that are computed, exponentials eight times: their unit gives 16 a cycle, others 128. With those of branches that
+/// hold products.
+static double lanesOf(Block &block, const LoopKernel &found) {
   double lanes = 0;
   for (Operation &op : block)
-    if (op.getNumResults() == 1 && !isa<tile::DotOp, tile::LoadOp>(op))
+    if (llvm::is_contained(found.branches, &op))
+      for (Region &region : op.getRegions())
+        lanes += region.empty() ? 0 : lanesOf(region.front(), found);
+    else if (op.getNumResults() == 1 && !isa<tile::DotOp, tile::LoadOp>(op))
       if (auto tile = dyn_cast<RankedTensorType>(op.getResult(0).getType()))
         lanes += double(tile.getNumElements()) * (isa<math::Exp2Op, math::ExpOp>(op) ? 8 : 1);
   return lanes;
@@ -164,7 +168,8 @@ static Task taskOf(const LoopKernel &found) {
   Task task{{found.rows(), first.n, first.k, first.elementBytes(), {}}};
   ScheduleProblem &problem = task.problem;
   LoopWork work;
-  work.once = found.loops.empty();
+  work.once = found.loops.empty() && found.branches.empty();
+  work.nested = found.isNested();
   struct Stretch {
     unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
     unsigned behind = 0;                                                 // of sums that come of factors in shared memory
@@ -217,7 +222,7 @@ static Task taskOf(const LoopKernel &found) {
       bool takes = takesRegisters(cast<tile::DotOp>(dot.op));
       work.productWords = std::max(work.productWords, dot.m * dot.n + (takes ? dot.m * dot.k * dot.elementBytes() / 4 : 0));
     }
-    work.lanes = lanesOf(body);
+    work.lanes = lanesOf(body, found);
   }
   FetchWork fetch;
   for (const LoopRing &ring : found.rings()) {
@@ -233,7 +238,7 @@ static Task taskOf(const LoopKernel &found) {
   if (fetch.copied > 0)
     problem.fetch = fetch;
   for (scf::ForOp loop : found.loops) {
-    work.lanes = std::max(work.lanes, lanesOf(*loop.getBody()));
+    work.lanes = std::max(work.lanes, lanesOf(*loop.getBody(), found));
     work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
                                 [](arith::SelectOp select) { return isa<RankedTensorType>(select.getType()); });
     work.functions |= llvm::any_of(*loop.getBody(), [](Operation &op) {

@@ -40,10 +40,28 @@ const char *otherUpdate(LoopKernel &found, tile::AtomicRmwOp update) {
   return nullptr;
 }
 
-/// What a loop does besides loading factors, multiplying and computing; its other loads join `loads`.
-const char *otherWork(LoopKernel &found, scf::ForOp loop, SmallVectorImpl<tile::LoadOp> &loads) {
-  for (Operation &op : *loop.getBody())
-    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+const char *otherWork(LoopKernel &found, Block &block, SmallVectorImpl<tile::LoadOp> &loads);
+
+/// What a loop or a branch of the kernel does besides loading factors, multiplying and computing; its other loads join `loads`.
+const char *otherWork(LoopKernel &found, Operation *nest, SmallVectorImpl<tile::LoadOp> &loads) {
+  for (Region &region : nest->getRegions())
+    if (!region.empty())
+      if (const char *reason = otherWork(found, region.front(), loads))
+        return reason;
+  bool loop = isa<scf::ForOp>(nest);
+  bool stores = llvm::any_of(found.stores, [&](tile::StoreOp store) { return nest->isAncestor(store); });
+  if (loop && stores && mayReread(nest, placesOf(found.stores)))
+    return "it loads what it may have stored";
+  found.loadsBehindStores |= loop && stores; // a step's loads come behind what the last one has stored
+  return loop && !found.additions.empty() && !found.stores.empty() ? "it adds to memory behind its stores" : nullptr;
+}
+
+const char *otherWork(LoopKernel &found, Block &block, SmallVectorImpl<tile::LoadOp> &loads) {
+  for (Operation &op : block)
+    if (found.isNest(&op)) {
+      if (const char *reason = otherWork(found, &op, loads))
+        return reason;
+    } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
       if (!isFactor(load))
         loads.push_back(load);
     } else if (auto update = dyn_cast<tile::AtomicRmwOp>(op)) {
@@ -85,20 +103,14 @@ const char *otherAdditions(LoopKernel &found) {
 const char *otherWork(LoopKernel &found) {
   SmallVector<tile::LoadOp> loads;
   for (Operation &op : found.kernel.getBody().front()) {
-    if (!found.stores.empty() && isa<scf::ForOp, tile::LoadOp>(op)) {
+    if (!found.stores.empty() && (found.isNest(&op) || isa<tile::LoadOp>(op))) {
       if (mayReread(&op, placesOf(found.stores)))
         return "it loads what it may have stored";
       found.loadsBehindStores = true;
     }
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      if (const char *reason = otherWork(found, loop, loads))
+    if (found.isNest(&op)) {
+      if (const char *reason = otherWork(found, &op, loads))
         return reason;
-      bool stores = llvm::any_of(found.stores, [&](tile::StoreOp store) { return loop->isAncestor(store); });
-      if (stores && mayReread(loop, placesOf(found.stores)))
-        return "it loads what it may have stored";
-      found.loadsBehindStores |= stores; // a step's loads come behind what the last one has stored
-      if (!found.additions.empty() && !found.stores.empty())
-        return "it adds to memory behind its stores";
     } else if (auto update = dyn_cast<tile::AtomicRmwOp>(op)) {
       if (const char *reason = otherUpdate(found, update))
         return reason;
@@ -175,10 +187,36 @@ static llvm::DenseSet<Operation *> opsOfPlaces(ArrayRef<BoxProduct> dots) {
   return ops;
 }
 
+bool LoopKernel::isNest(Operation *op) const { return llvm::is_contained(loops, op) || llvm::is_contained(branches, op); }
+
+bool LoopKernel::isNested() const {
+  auto isInside = [&](scf::ForOp loop) { return loop->getParentOp() != kernel; };
+  return !branches.empty() || llvm::any_of(loops, isInside);
+}
+
+bool LoopKernel::isInLoop(Operation *op) const {
+  return llvm::any_of(loops, [&](scf::ForOp loop) { return loop->isProperAncestor(op); });
+}
+
 unsigned LoopKernel::stretchOf(Operation *op) const {
-  Operation *top = tile::KernelOp(kernel).getBody().front().findAncestorOpInBlock(*op);
-  unsigned before = llvm::count_if(loops, [&](scf::ForOp loop) { return loop->isBeforeInBlock(top); });
-  return 2 * before + llvm::is_contained(loops, top);
+  unsigned number = 0;
+  auto reaches = [&](auto &self, Block &block) -> bool { // counts stretches up to the op
+    for (Operation &each : block) {
+      if (&each == op || (each.isProperAncestor(op) && !isNest(&each)))
+        return true;
+      if (!isNest(&each))
+        continue;
+      for (Region &region : each.getRegions()) {
+        ++number;
+        if (!region.empty() && self(self, region.front()))
+          return true;
+      }
+      ++number;
+    }
+    return false;
+  };
+  reaches(reaches, tile::KernelOp(kernel).getBody().front());
+  return number;
 }
 
 MappedTile factorTile(const BoxProduct &product, bool second) {
@@ -283,12 +321,70 @@ SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
   return results;
 }
 
+/// What decides how often, or whether, products are made: numbers that any thread can compute, not what comes of tiles.
+static bool isOfTiles(Value number) {
+  SmallVector<Value> values{number};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (isa<RankedTensorType>(value.getType()))
+      return true;
+    auto argument = dyn_cast<BlockArgument>(value);
+    Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+    if (argument && !isa<scf::ForOp>(op)) {
+      if (!isa<tile::KernelOp>(op))
+        return true;
+    } else if (auto loop = dyn_cast<scf::ForOp>(op); loop && argument) {
+      unsigned carried = argument.getArgNumber();
+      if (carried == 0)
+        values.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+      else
+        values.append({loop.getInitArgs()[carried - 1], loop.getBody()->getTerminator()->getOperand(carried - 1)});
+    } else if (auto access = dyn_cast<tile::LoadOp>(op)) {
+      if (Operation *place = access.getPlace().getDefiningOp())
+        values.append(place->operand_begin(), place->operand_end());
+    } else {
+      values.append(op->operand_begin(), op->operand_end());
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          if (Operation *end = block.getTerminator(); end->getNumOperands() > cast<OpResult>(value).getResultNumber())
+            values.push_back(end->getOperand(cast<OpResult>(value).getResultNumber()));
+    }
+  }
+  return false;
+}
+
+/// The loops of the kernel's body, and what else products stand in.
+static const char *findNests(LoopKernel &found) {
+  bool isElse = false, hangs = false;
+  auto holdsProducts = [](Operation *op) {
+    return op->walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
+  found.kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool isOnTop = op->getParentOp() == found.kernel;
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && (isOnTop || holdsProducts(op))) {
+      found.loops.push_back(loop);
+      hangs |= !isOnTop && llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, isOfTiles);
+    } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && holdsProducts(op)) {
+      found.branches.push_back(branch);
+      hangs |= isOfTiles(branch.getCondition());
+    } else if (op->getNumRegions() && op != found.kernel && holdsProducts(op)) {
+      isElse = true;
+    }
+  });
+  return isElse  ? "it has control flow around its products"
+         : hangs ? "what decides whether it multiplies comes of tiles"
+                 : nullptr;
+}
+
 std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why) {
   auto no = [&](const char *reason) -> std::optional<LoopKernel> {
     why = reason;
     return std::nullopt;
   };
-  LoopKernel found{kernel, {}, {}, {}, {}, {}, {}};
+  LoopKernel found{kernel, {}, {}, {}, {}, {}, {}, {}};
   SmallVector<tile::DotOp> dots;
   bool contracts = false;
   kernel.walk([&](Operation *op) {
@@ -302,13 +398,16 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     return no("a launch broke the conditions of its boxes");
   if (contracts)
     return no("one of its products goes over steps of its own");
-  llvm::append_range(found.loops, kernel.getBody().getOps<scf::ForOp>());
+  if (const char *reason = findNests(found))
+    return no(reason);
+  if (!found.branches.empty() && !Gpu::of(kernel).warpgroups) // run-ahead copies for steps of loops, whatever they do
+    return no("it has control flow around its products");
   for (tile::DotOp dot : dots) {
-    if (dot->getParentOp() != kernel && !llvm::is_contained(found.loops, dot->getParentOp()))
-      return no("it has control flow around its products");
     std::optional<BoxProduct> product = findDot(dot, why);
     if (!product)
       return std::nullopt;
+    if (product->writtenA && found.isNested())
+      return no("its first factor is no box, and its products are in loops in loops or in branches");
     found.dots.push_back(*product);
   }
   if (const char *reason = otherWork(found))
@@ -322,10 +421,12 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   llvm::DenseSet<Operation *> places = opsOfPlaces(found.dots);
   bool wide = llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; }) ||
               llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
-  for (scf::ForOp loop : found.loops)
-    for (auto load : loop.getBody()->getOps<tile::LoadOp>())
-      if (std::optional<LoadedLine> line = isFactor(load) ? std::nullopt : lineOf(load, wide); line && !places.contains(load))
-        found.lines.push_back(*line);
+  kernel.walk([&](tile::LoadOp load) {
+    if (!found.isNest(load->getParentOp()) || !found.isInLoop(load) || isFactor(load) || places.contains(load))
+      return;
+    if (std::optional<LoadedLine> line = lineOf(load, wide))
+      found.lines.push_back(*line);
+  });
   bool streams = false;
   for (const LoopRing &ring : found.rings()) {
     if (!ring.isRead && !llvm::all_of(ring.loads, isFactor)) // each use of a slot is one load

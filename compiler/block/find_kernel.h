@@ -71,11 +71,12 @@ struct Parking {
   bool second = false;                        // of products: their second factors
 };
 
-/// Loops with products among other work, as attention has them.
+/// Products among other work, in loops and branches or without, as attention has them.
 struct LoopKernel {
   tile::KernelOp kernel;
-  llvm::SmallVector<mlir::scf::ForOp> loops; // one after the other
-  std::vector<BoxProduct> dots;              // of the loops, and of the code around them
+  llvm::SmallVector<mlir::scf::ForOp> loops; // those of the kernel's body, and others that hold products, each before those in it
+  llvm::SmallVector<mlir::scf::IfOp> branches; // that hold products
+  std::vector<BoxProduct> dots;                // of the loops, and of the code around them
   std::vector<LoadedLine> lines; // of the loops, those that are boxes; tiles, too, where loops show or store what they compute
   llvm::SmallVector<tile::StoreOp> stores;        // of the loops, too
   llvm::SmallVector<tile::AtomicRmwOp> additions; // of the loops: products' sums that are added to memory, in boxes
@@ -84,9 +85,13 @@ struct LoopKernel {
   bool inOrder =
       false; // an update orders what is stored before it: threads store and update, for the copy engine does some time later
 
-  /// The kernel's code is 2n + 1 stretches: what is before, between and behind its n loops (even), and the loops (odd).
+  /// Stretches of the kernel's code run from one of its loops and branches, or their ends, to the next; numbered as they stand.
   unsigned stretchOf(mlir::Operation *op) const;
-  bool isInLoop(mlir::Operation *op) const { return stretchOf(op) % 2; }
+  bool isInLoop(mlir::Operation *op) const;
+  /// One of `loops` or `branches`.
+  bool isNest(mlir::Operation *op) const;
+  /// Products stand in loops in loops, or in branches.
+  bool isNested() const;
   /// In the order of their first loads. Loads of equal tensors share a ring where each has its products in its own stretch.
   std::vector<LoopRing> rings() const;
   /// The most rows that a product has, which are what consumers share.

@@ -363,8 +363,8 @@ static bool isKnownAhead(Value value) {
   return true;
 }
 
-/// A factor that a loop loads at places which are no box, 16 bytes at a time.
-static std::optional<FetchedFactor> copiedFactor(Value factor, std::string &why) {
+/// A factor at places which are no box, 16 bytes at a time. (A first one that stays for all steps the threads that multiply load themselves.)
+static std::optional<FetchedFactor> copiedFactor(Value factor, bool second, std::string &why) {
   unsigned line = 0;
   bool exchanged = false;
   Value tile = factor;
@@ -374,8 +374,8 @@ static std::optional<FetchedFactor> copiedFactor(Value factor, std::string &why)
   }
   auto load = tile.getDefiningOp<tile::LoadOp>();
   std::optional<unsigned> copied = load ? copiedLine(tile) : std::nullopt;
-  bool isSomewhere = load && (isa<scf::ForOp>(load->getParentOp()) || multipliesByWarps(load));
-  if (!copied || !isSomewhere || !isKnownAhead(load.getPlace()))
+  bool isBrought = load && (second || isa<scf::ForOp, scf::IfOp>(load->getParentOp()) || multipliesByWarps(load));
+  if (!copied || !isBrought || !isKnownAhead(load.getPlace()))
     return std::nullopt;
   line = exchanged ? 1 - *copied : *copied;
   return FetchedFactor{tile, exchanged, line, why};
@@ -409,7 +409,7 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
     if (found)
       box = *found;
     else
-      fetched = copiedFactor(factor, reason);
+      fetched = copiedFactor(factor, second, reason);
     return found || fetched;
   };
   product->loadedB = bool(loadOf(parts.b));

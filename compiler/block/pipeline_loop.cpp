@@ -26,14 +26,14 @@ struct Counter {
   }
 };
 
-/// The kernel with i32s that its loops carry, which count how often rings have been filled.
+/// The kernel with i32s that its loops carry and its branches give, which count how often rings have been filled.
 class Counting {
 public:
   explicit Counting(const LoopKernel &found) : found(found) {
     for (const LoopRing &ring : found.rings()) {
       std::set<unsigned> stretches;
-      if (!ring.held)
-        for (tile::LoadOp load : ring.loads)
+      for (tile::LoadOp load : ring.loads)
+        if (!ring.held || found.isInLoop(load))
           stretches.insert(found.stretchOf(load));
       auto same = llvm::find_if(counters, [&](const Counter &counter) { return counter.stretches == stretches; });
       counterOf.push_back(same - counters.begin());
@@ -50,11 +50,11 @@ public:
   }
 
   void write() {
-    OpBuilder begin(&found.kernel.getBody().front().front());
+    Block &body = found.kernel.getBody().front();
+    OpBuilder begin(&body.front());
     for (Counter &counter : counters)
       counter.now = number(begin, found.kernel.getLoc(), 0);
-    for (unsigned stretch = 0; stretch <= 2 * found.loops.size(); ++stretch)
-      stretch % 2 ? countLoop(stretch) : countOnce(stretch);
+    countIn(body);
   }
 
   /// Of the ring in the stretch.
@@ -65,46 +65,108 @@ public:
   }
 
 private:
-  void countOnce(unsigned stretch) {
+  /// From the next stretch on, and what stands in the block's loops and branches.
+  void countIn(Block &block) {
+    for (Operation *op = &block.front(); op;) {
+      Operation *nest = op;
+      while (nest && !found.isNest(nest))
+        nest = nest->getNextNode();
+      countOnce(nest ? nest : block.getTerminator());
+      ++stretch;
+      if (!nest)
+        return;
+      op = (isa<scf::ForOp>(nest) ? countLoop(cast<scf::ForOp>(nest)) : countBranch(cast<scf::IfOp>(nest)))->getNextNode();
+    }
+  }
+
+  void countOnce(Operation *end) {
     for (Counter &counter : counters)
       if (counter.stretches.count(stretch)) {
         counter.positions[stretch] = counter.now;
-        OpBuilder b(stretch / 2 < found.loops.size() ? found.loops[stretch / 2] : found.kernel.getBody().front().getTerminator());
+        OpBuilder b(end);
         Location location = found.kernel.getLoc();
         counter.now = arith::AddIOp::create(b, location, counter.now, number(b, location, 1));
       }
   }
 
-  void countLoop(unsigned stretch) {
-    scf::ForOp loop = found.loops[stretch / 2];
+  /// Those that go on in the stretches of the loop or branch.
+  SmallVector<Counter *> countersIn(Operation *nest) {
+    unsigned stretches = 0;
+    nest->walk([&](Operation *op) {
+      if (found.isNest(op))
+        stretches += op->getNumRegions() + (op != nest);
+    });
+    SmallVector<Counter *> inside;
+    for (Counter &counter : counters)
+      if (auto first = counter.stretches.lower_bound(stretch); first != counter.stretches.end() && *first < stretch + stretches)
+        inside.push_back(&counter);
+    return inside;
+  }
+
+  Operation *countLoop(scf::ForOp loop) {
+    SmallVector<Counter *> counted = countersIn(loop);
     SmallVector<Value> starts;
-    for (Counter &counter : counters)
-      if (counter.stretches.count(stretch))
-        starts.push_back(counter.now);
-    if (starts.empty())
-      return;
-    IRRewriter rewriter(loop.getContext());
-    rewriter.setInsertionPoint(loop);
-    auto next = [&](OpBuilder &b, Location location, ArrayRef<BlockArgument> added) {
-      SmallVector<Value> ends;
-      for (BlockArgument each : added)
-        ends.push_back(arith::AddIOp::create(b, location, each, number(b, location, 1)));
-      return ends;
-    };
-    auto counted =
-        cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, starts, /*replaceInitOperandUsesInLoop=*/false, next));
-    found.loops[stretch / 2] = counted;
-    size_t last = counted.getNumResults() - starts.size();
-    for (Counter &counter : counters)
-      if (counter.stretches.count(stretch)) {
-        counter.positions[stretch] = counted.getRegionIterArg(last);
-        counter.now = counted.getResult(last++);
-      }
+    for (Counter *counter : counted)
+      starts.push_back(counter->now);
+    scf::ForOp made = loop;
+    if (!counted.empty()) {
+      IRRewriter rewriter(loop.getContext());
+      rewriter.setInsertionPoint(loop);
+      auto same = [](OpBuilder &, Location, ArrayRef<BlockArgument> added) {
+        return SmallVector<Value>(added.begin(), added.end());
+      };
+      made = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(rewriter, starts, /*replaceInitOperandUsesInLoop=*/false, same));
+      llvm::replace(found.loops, loop, made);
+    }
+    size_t last = made.getNumResults() - counted.size();
+    for (auto [i, counter] : llvm::enumerate(counted))
+      counter->now = made.getRegionIterArg(last + i);
+    countIn(*made.getBody());
+    for (auto [i, counter] : llvm::enumerate(counted))
+      made.getBody()->getTerminator()->setOperand(last + i, counter->now);
+    for (auto [i, counter] : llvm::enumerate(counted))
+      counter->now = made.getResult(last + i);
+    return made;
+  }
+
+  Operation *countBranch(scf::IfOp branch) {
+    SmallVector<Counter *> counted = countersIn(branch);
+    SmallVector<Value> before;
+    SmallVector<Type> types(branch.getResultTypes());
+    for (Counter *counter : counted) {
+      before.push_back(counter->now);
+      types.push_back(counter->now.getType());
+    }
+    OpBuilder b(branch);
+    auto made = scf::IfOp::create(b, branch.getLoc(), types, branch.getCondition(), /*withElseRegion=*/true);
+    made->setAttrs(branch->getDiscardableAttrDictionary());
+    for (auto [from, to] : llvm::zip_equal(branch->getRegions(), made->getRegions())) {
+      OpBuilder inside = OpBuilder::atBlockEnd(&to.front());
+      if (!from.empty())
+        to.takeBody(from);
+      else if (to.front().empty())
+        scf::YieldOp::create(inside, branch.getLoc());
+    }
+    llvm::replace(found.branches, branch, made);
+    for (Region &region : made->getRegions()) {
+      for (auto [counter, start] : llvm::zip_equal(counted, before))
+        counter->now = start;
+      countIn(region.front());
+      Operation *end = region.front().getTerminator();
+      for (Counter *counter : counted)
+        end->insertOperands(end->getNumOperands(), counter->now);
+    }
+    branch->replaceAllUsesWith(made->getResults().take_front(branch.getNumResults()));
+    branch->erase();
+    for (auto [i, counter] : llvm::enumerate(counted))
+      counter->now = made.getResult(made.getNumResults() - counted.size() + i);
+    return made;
   }
 
   LoopKernel found;
   std::vector<Counter> counters;
   SmallVector<size_t> counterOf; // each ring
+  unsigned stretch = 0;          // the next one
 };
 
 /// What one load brings.

@@ -443,11 +443,13 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   for (auto [consumers, late, fetchers, resident, instances] : choices) {
     Schedule schedule;
     bool shown = problem.loop && problem.loop->shownBytes;
-    if (late && shown) // serialised: C7513
+    bool nested = problem.loop && problem.loop->nested;
+    if (late && (shown || nested)) // serialised: C7513
       continue;
     if (resident && shown && problem.loop->showsFirst)
       continue;
-    if (!late && !spreads && !shown && !resident && !candidates.empty()) // else only where a late product finds no registers
+    if (!late && !spreads && !shown && !resident && !nested &&
+        !candidates.empty()) // else only where a late product finds no registers
       continue;
     schedule.consumers = consumers;
     schedule.resident = resident;
@@ -465,15 +467,15 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
         step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
       continue;
     bool mostAreLow = problem.loop && 2 * problem.loop->low.size() > problem.loop->products; // serialised: C7517
-    schedule.spread = !handsOn && !mostAreLow && (spreads || shown) && (shown || step.lanes < step.tensorCores);
+    schedule.spread = !nested && !handsOn && !mostAreLow && (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
     schedule.partial = std::min(problem.partial, schedule.k);
     if ((!canShare(problem, consumers) && !schedule.across) ||
         !(schedule.partial ? dealForPartial(problem, schedule) : dealRegisters(problem, schedule)))
       continue;
     loadEarly(problem, schedule);
-    schedule.ahead = handsOn && !late && !fetchers && loadsAhead(problem, schedule);
-    if (schedule.shown && !handsOn) {
+    schedule.ahead = !nested && handsOn && !late && !fetchers && loadsAhead(problem, schedule);
+    if (schedule.shown && !handsOn && !nested) {
       auto fit = [&](unsigned words) {
         return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));
       };

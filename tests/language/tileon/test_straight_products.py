@@ -47,16 +47,16 @@ def test_forward(device, kind, dtype, m, d, e, length, row):
     chunks = max(-(-length // m), 1)
     q, k, v = (whole(length, row, g=g) for _ in range(3))
     h = whole(chunks, d, e, g=g)
-    o = torch.full((length, row), float("nan"))
-    scores = torch.full((chunks, m, m), float("nan"))
+    o = torch.full((length, row), float("nan"), device="cpu")
+    scores = torch.full((chunks, m, m), float("nan"), device="cpu")
     out, shown = o.to(device), scores.to(device)
     given = [x.to(dtype).to(device) for x in (q, k, v)]
     forward[(chunks,)](*given, h.float().to(device), out, shown, length, row, m, d, e, kind)
-    expected, own_expected = torch.full((length, row), float("nan"), dtype=torch.double), scores.double()
+    expected, own_expected = torch.full((length, row), float("nan"), dtype=torch.double, device="cpu"), scores.double()
     for chunk in range(chunks):
         rows = slice(chunk * m, min(chunk * m + m, length))
         x, y, z = q[rows, :d], k[rows, :d], v[rows, :e]
-        own = torch.zeros(m, m, dtype=torch.double)
+        own = torch.zeros(m, m, dtype=torch.double, device="cpu")
         own[: len(x), : len(x)] = (x @ y.T).tril()
         if kind == "rows":
             own -= own.max(1, keepdim=True).values
