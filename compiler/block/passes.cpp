@@ -33,6 +33,7 @@ void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenReturns());
   kernel.addPass(createJoinLoads());
   kernel.addPass(createOpenTables());
+  kernel.addPass(createOpenExtracts());
   kernel.addPass(createSkipSteps());
   kernel.addPass(createOpenContractions());
   kernel.addPass(createTurnFactors());
@@ -84,6 +85,7 @@ void registerBlockPasses() {
   registerPass(createOpenReturns);
   registerPass(createJoinLoads);
   registerPass(createOpenTables);
+  registerPass(createOpenExtracts);
   registerPass(createSkipSteps);
   registerPass(createOpenContractions);
   registerPass(createHoldFactors);

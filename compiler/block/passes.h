@@ -22,6 +22,7 @@ std::unique_ptr<mlir::Pass> createOpenReturns();
 std::unique_ptr<mlir::Pass> createJoinLoads();
 /// Arrays of loaded numbers are read where these lie in memory.
 std::unique_ptr<mlir::Pass> createOpenTables();
+std::unique_ptr<mlir::Pass> createOpenExtracts();
 /// Loops that multiply in some of their steps only go over those.
 std::unique_ptr<mlir::Pass> createSkipSteps();
 /// Contractions beside other products become loops again.
