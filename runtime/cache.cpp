@@ -225,43 +225,65 @@ void DiskCache::put(std::string_view kind, std::string_view key, std::string_vie
     unswept += bytes;
 }
 
-void DiskCache::sweep() {
-  unswept = 0;
-  struct Entry {
-    int64_t used;
-    uint64_t size;
-    std::string name;
-  };
-  std::vector<Entry> entries;
-  uint64_t total = 0;
-  DIR *folder = opendir(folder_.c_str());
+std::vector<DiskCache::Entry> DiskCache::entries() const {
+  std::vector<Entry> found;
+  DIR *folder = folder_.empty() ? nullptr : opendir(folder_.c_str());
   if (!folder)
-    return;
-  int64_t now = time(nullptr);
+    return found;
   while (dirent *item = readdir(folder)) {
     std::string_view name = item->d_name;
     struct stat status;
     if (fstatat(dirfd(folder), item->d_name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
       continue;
+    size_t dash = name.rfind('-');
     bool temporary = name.starts_with(".new-");
-    if (temporary && now - status.st_mtime > 3600) // of a process that died
-      unlinkat(dirfd(folder), item->d_name, 0);
-    size_t digits = name.size() - name.rfind('-') - 1; // of all of the name where there is no dash
-    if (temporary || digits == name.size() || (digits != digestDigits && digits != olderDigits))
+    size_t digits = name.size() - dash - 1;
+    if (!temporary && (dash == name.npos || (digits != digestDigits && digits != olderDigits)))
       continue; // not an entry of ours: somebody else's file stays
-    entries.push_back(
-        {int64_t(status.st_mtim.tv_sec) * 1000000000 + status.st_mtim.tv_nsec, uint64_t(status.st_size), std::string(name)});
-    total += uint64_t(status.st_size);
-  }
-  if (total > limit) {
-    std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) { return a.used < b.used; });
-    for (const Entry &entry : entries) {
-      if (total <= limit / 4 * 3)
-        break;
-      if (!unlinkat(dirfd(folder), entry.name.c_str(), 0))
-        total -= entry.size;
-    }
+    found.push_back({temporary ? "" : std::string(name.substr(0, dash)), std::string(name), uint64_t(status.st_size),
+                     int64_t(status.st_mtim.tv_sec) * 1000000000 + status.st_mtim.tv_nsec});
   }
   closedir(folder);
+  return found;
+}
+
+bool DiskCache::remove(const Entry &entry) const { return unlink((folder_ + "/" + entry.name).c_str()) == 0; }
+
+/// Is it the part of an entry that a process may still be writing?
+static bool isBeingWritten(const DiskCache::Entry &entry) {
+  constexpr int64_t hour = int64_t(3600) * 1000000000;
+  return entry.kind.empty() && int64_t(time(nullptr)) * 1000000000 - entry.used <= hour;
+}
+
+size_t DiskCache::clear() {
+  std::lock_guard lock(cacheMutex);
+  size_t removed = 0;
+  for (const Entry &entry : entries())
+    removed += !isBeingWritten(entry) && remove(entry);
+  return removed;
+}
+
+void DiskCache::sweep() {
+  unswept = 0;
+  std::vector<Entry> left;
+  uint64_t total = 0;
+  for (Entry &entry : entries()) {
+    if (entry.kind.empty()) {
+      if (!isBeingWritten(entry)) // of a process that died
+        remove(entry);
+      continue;
+    }
+    total += entry.size;
+    left.push_back(std::move(entry));
+  }
+  if (total <= limit)
+    return;
+  std::sort(left.begin(), left.end(), [](const Entry &a, const Entry &b) { return a.used < b.used; });
+  for (const Entry &entry : left) {
+    if (total <= limit / 4 * 3)
+      break;
+    if (remove(entry))
+      total -= entry.size;
+  }
 }
 } // namespace tilery

@@ -33,7 +33,7 @@ PYTHON = [
     ["python/tilery/core"],
     ["python/tilery/aot"],
     ["python/tilery/tileon", "python/tilery/ninetoothed", "python/tilery/tilelang"],
-    ["python/tilery"],  # compat, cli
+    ["python/tilery"],  # compat, commands, cli
 ]
 LANGUAGES = PYTHON[4]
 TARGETS = [str(folder.relative_to(ROOT)) for folder in sorted((ROOT / "compiler" / "targets").iterdir()) if folder.is_dir()]

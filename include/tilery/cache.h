@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
@@ -13,6 +14,14 @@ std::string buildId();
 
 class DiskCache {
 public:
+  /// A file of the cache; somebody else's in the same folder are none.
+  struct Entry {
+    std::string kind; ///< of `put`; empty: the part of an entry that a process is writing, or died over
+    std::string name;
+    uint64_t size = 0;
+    int64_t used = 0; ///< nanoseconds since 1970
+  };
+
   /// `folder` is made (mode 0700) by the first put. An empty folder turns the cache off.
   DiskCache(std::string folder, uint64_t limitBytes);
   /// In TILERY_CACHE_DIR, else $XDG_CACHE_HOME/tilery, else ~/.cache/tilery; TILERY_CACHE_DIR="" turns it off.
@@ -25,6 +34,11 @@ public:
   /// Replaces the entry in one step: readers see the old or the new one.
   void put(std::string_view kind, std::string_view key, std::string_view value);
   const std::string &folder() const { return folder_; }
+  uint64_t limitBytes() const { return limit; }
+  /// What lies in the folder, in no order. Nothing where there is none.
+  std::vector<Entry> entries() const;
+  /// Takes all entries away, those that other processes write just now excepted; returns how many there were.
+  size_t clear();
 
 private:
   std::string path(std::string_view kind, std::string_view key) const;
@@ -33,6 +47,7 @@ private:
   int write(const std::string &target, std::string_view value);
   bool trusted();
   void sweep();
+  bool remove(const Entry &entry) const;
   void warn(const std::string &what);
 
   std::string folder_;

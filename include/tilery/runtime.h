@@ -230,6 +230,8 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
 
 /// The GPUs that the driver sees; 0 without a driver.
 int gpuCount();
+/// Whether the driver's PTX compiler is here, which makes code for its GPUs.
+bool gpuAssemblerIsHere();
 /// What the driver says of a GPU. Clocks are in kHz; 0: it does not say.
 struct GpuProperties {
   std::string name;

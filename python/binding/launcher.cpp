@@ -21,6 +21,16 @@ namespace {
   throw Error({Diagnostic::Kind::Type, state.name + "() " + rest, std::move(hint), {}});
 }
 
+/// The parameter that a name which is none may mean, as a hint; empty: none is near.
+std::string meant(const State &state, PyObject *name) {
+  nb::list known;
+  for (const auto &parameter : state.parameters)
+    if (const char *text = PyUnicode_AsUTF8(parameter.name); text && *text != '_') // those are our own
+      known.append(nb::borrow(parameter.name));
+  nb::object hint = nb::module_::import_("tilery.frontend.wording").attr("did_you_mean")(nb::handle(name), known);
+  return hint.is_none() ? "" : nb::str(hint).c_str();
+}
+
 size_t parameterNamed(const State &state, PyObject *name) {
   for (size_t i = 0; i < state.parameters.size(); ++i)
     if (state.parameters[i].name == name)
@@ -28,7 +38,7 @@ size_t parameterNamed(const State &state, PyObject *name) {
   for (size_t i = 0; i < state.parameters.size(); ++i)
     if (PyUnicode_Compare(state.parameters[i].name, name) == 0)
       return i;
-  failCall(state, "got an unexpected argument '" + std::string(PyUnicode_AsUTF8(name)) + "'");
+  failCall(state, "got an unexpected argument '" + std::string(PyUnicode_AsUTF8(name)) + "'", meant(state, name));
 }
 
 /// What a call binds, by parameter. Launches have many options, nearly all left at their defaults: those that a call does not name are
@@ -325,6 +335,18 @@ PyObject *launchUnchecked(PyObject *launcher, State &state, const PythonCall &ca
 bool isObserved(const State &state, const PythonCall &call) {
   return allObserved || state.observed || (state.positional && (call.keywords || call.count != state.leading));
 }
+/// Raises what Python raised below a launch. Errors of ours say themselves where in the user's program they are: their traceback
+/// begins where that program calls us.
+void raiseAgain(nb::python_error &error) {
+  nb::handle value = error.value();
+  bool known = nb::isinstance(value, nb::module_::import_("tilery.errors").attr("Error"));
+  if (!known || nb::cast<bool>(value.attr("shows_frames"))) {
+    error.restore();
+    return;
+  }
+  PyException_SetTraceback(value.ptr(), Py_None);
+  PyErr_SetObject(value.type().ptr(), value.ptr());
+}
 } // namespace
 
 PyObject *launchChecked(PyObject *launcher, const PythonCall &call, bool plainly) {
@@ -344,7 +366,7 @@ PyObject *launchChecked(PyObject *launcher, const PythonCall &call, bool plainly
     setPythonError(error);
   } catch (const PythonRaised &) {
   } catch (nb::python_error &error) {
-    error.restore();
+    raiseAgain(error);
   } catch (const nb::builtin_exception &error) {
     PyErr_SetString(PyExc_TypeError, error.what());
   } catch (const std::bad_alloc &) {

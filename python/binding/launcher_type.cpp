@@ -152,6 +152,11 @@ PyObject *launcherObserve(PyObject *self, PyObject *on) {
   Py_RETURN_NONE;
 }
 
+PyObject *launcherName(PyObject *self, void *) {
+  const State *state = reinterpret_cast<LauncherObject *>(self)->state;
+  return PyUnicode_FromString(state ? state->name.c_str() : "");
+}
+
 /// launch_plainly(grid, *args, **kwargs): what launch_observed calls between its functions.
 PyObject *launcherLaunchPlainly(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
   if (count < 1) {
@@ -200,6 +205,7 @@ void boundDealloc(PyObject *self) {
 PyMemberDef launcherMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(LauncherObject, vectorcall), READONLY, nullptr},
                                  {}};
 PyMemberDef boundMembers[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(BoundObject, vectorcall), READONLY, nullptr}, {}};
+PyGetSetDef launcherProperties[] = {{"kernel_name", launcherName, nullptr, "What messages call it.", nullptr}, {}};
 PyMethodDef launcherMethods[] = {
     {"forget", launcherForget, METH_NOARGS, "Forgets all compiled specialisations."},
     {"watch", launcherWatch, METH_O,
@@ -219,6 +225,7 @@ PyType_Slot launcherSlots[] = {
     {Py_tp_dealloc, reinterpret_cast<void *>(launcherDealloc)},
     {Py_mp_subscript, reinterpret_cast<void *>(launcherSubscript)},
     {Py_tp_members, launcherMembers},
+    {Py_tp_getset, launcherProperties},
     {Py_tp_methods, launcherMethods},
     {0, nullptr}};
 PyType_Slot boundSlots[] = {{Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},

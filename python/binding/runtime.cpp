@@ -111,6 +111,19 @@ void bindRuntime(nb::module_ &m) {
         DiskCache::instance().put(kind, key, {value.c_str(), value.size()});
       },
       "kind"_a, "key"_a, "value"_a);
+  m.def("gpu_assembler_is_here", &gpuAssemblerIsHere,
+        "Whether the driver's PTX compiler is here, which makes code for its GPUs.");
+  m.def(
+      "cache_entries",
+      [] {
+        nb::list rows;
+        for (const DiskCache::Entry &entry : DiskCache::instance().entries())
+          rows.append(nb::make_tuple(entry.kind, entry.size, double(entry.used) / 1e9));
+        return rows;
+      },
+      "[(kind, bytes, seconds since 1970 when it was last used)] of the disk cache's files.");
+  m.def("cache_limit", [] { return DiskCache::instance().limitBytes(); }, "Bytes that the disk cache keeps to.");
+  m.def("cache_clear", [] { return DiskCache::instance().clear(); }, "Takes all entries away; returns how many there were.");
   m.def("cache_folder", [] { return DiskCache::instance().folder(); }, "Empty: the disk cache is off.");
   m.def("num_threads", &numThreads, "Threads that run programs, the launching one included.");
   m.def("set_num_threads", &setNumThreads, "count"_a, "0: as at the start.");

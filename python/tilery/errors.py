@@ -21,6 +21,7 @@ class Error(Exception):
     """A wrong program or launch. `chain` is [(file, line, column, function)], innermost first; columns count from 1."""
 
     by_python = False  # Python itself, or its scopes, found it, no function of a language
+    shows_frames = False  # does its traceback show where in Tilery it was raised, when a launch raises it?
     when_compiled = False  # a function that is traced where it is defined is refused only when it is compiled
 
     def __init__(self, message: str, hint: str | None = None, chain: Iterable[Place] = ()) -> None:

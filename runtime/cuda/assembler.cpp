@@ -1,4 +1,5 @@
 #include "runtime/cuda/assembler.h"
+#include "tilery/runtime.h"
 #include <dlfcn.h>
 #include <iterator>
 
@@ -114,3 +115,5 @@ Assembly assemble(const std::string &ptx, const std::string &arch) {
 }
 
 } // namespace tilery::cuda
+
+bool tilery::gpuAssemblerIsHere() { return cuda::Compiler::find() != nullptr; }

@@ -208,8 +208,20 @@ def test_texts_that_lie_in_no_file():
     space = {}
     exec("def nowhere(x): return x", space)
     remember(space["nowhere"])
-    with pytest.raises(OSError, match="the source of `nowhere` is not available"):
+    with pytest.raises(OSError, match="source of `nowhere` is not available: .*what exec is given\n  hint: save it in a file"):
         tree_of(space["nowhere"])
+
+
+def test_what_python_keeps_of_a_session(monkeypatch):
+    """Newer versions find what was typed by its code, not by the name of a file."""
+    text = "def typed(x):\n    return x + 1\n"
+    space = {}
+    exec(compile(text, "<stdin>", "exec"), space)
+    with pytest.raises(OSError, match="keeps none of standard input or of what is typed"):
+        tree_of(space["typed"])
+    kept = {space["typed"].__code__: text.splitlines(True)}
+    monkeypatch.setattr(source.inspect, "findsource", lambda code: (kept[code], 0))
+    assert tree_of(space["typed"]).name == "typed" and lines_of(space["typed"])[0] == text.splitlines(True)
 
 
 def test_what_stands_around_a_function_may_change(path):

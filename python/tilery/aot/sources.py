@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,11 +58,19 @@ class Style:
         return {}
 
 
-def signature(entry: Entry, style: Style) -> str:
+# {device: [(what ends a function's name, where it runs)]}
+_PLACES = {
+    "cpu": [("", "TILERY_CPU")],
+    "cuda": [("", "TILERY_CURRENT_GPU")],
+    "both": [("_cpu", "TILERY_CPU"), ("_cuda", "TILERY_CURRENT_GPU")],
+}
+
+
+def signature(entry: Entry, style: Style, ending: str = "") -> str:
     grid = ["uint32_t grid_x, uint32_t grid_y, uint32_t grid_z"] if entry.takes_grid and style.grid is None else []
     parameters = [f"{style.stream}stream" if style.stream.endswith("*") else f"{style.stream} stream", *grid]
 
-    return f"{style.result} {entry.name}({', '.join(parameters + [style.declared(p) for p in entry.parameters])})"
+    return f"{style.result} {entry.name}{ending}({', '.join(parameters + [style.declared(p) for p in entry.parameters])})"
 
 
 def functions_of(entries: Sequence[Entry]) -> list[list[tuple[int, Entry]]]:
@@ -73,10 +82,13 @@ def functions_of(entries: Sequence[Entry]) -> list[list[tuple[int, Entry]]]:
     return list(named.values())
 
 
-def header(name: str, entries: Sequence[Entry], style: Style) -> str:
+def header(name: str, entries: Sequence[Entry], device: str, style: Style) -> str:
     guard = f"{name.upper()}_H"
     includes = "".join(f'#include "{h}"\n' for h in ("tilery/aot.h", *style.headers))
-    functions = "".join(f"{signature(e, style)};\n{style.beside(e)}" for (_, e), *_ in functions_of(entries))
+    functions = "".join(
+        "".join(f"{signature(e, style, ending)};\n" for ending, _ in _PLACES[device]) + style.beside(e)
+        for (_, e), *_ in functions_of(entries)
+    )
 
     return (
         f"/* Compiled ahead of time by Tilery. 0: done; otherwise see tilery_aot_error(). Links libtilery_rt. */\n"
@@ -86,17 +98,17 @@ def header(name: str, entries: Sequence[Entry], style: Style) -> str:
 
 
 def source(name: str, entries: Sequence[Entry], device: str, style: Style) -> str:
-    """:param device: where the functions run: "cpu" or "cuda" (that of the thread's CUDA context)."""
+    """:param device: where the functions run: "cpu" or "cuda" (that of the thread's CUDA context); "both": two functions of each
+    entry, NAME_cpu and NAME_cuda."""
     data = packed(entries)
     rows = [data[i : i + 32] for i in range(0, len(data), 32)]
-    place = "TILERY_CPU" if device == "cpu" else "TILERY_CURRENT_GPU"
     lines = [f'#include "{name}.h"', "", "static TileryBundle *opened;", "static const unsigned char bundle[] = {"]
     lines += [",".join(map(str, row)) + "," for row in rows]
     lines += ["};", ""]
-    for same in functions_of(entries):
+    for same, (ending, place) in itertools.product(functions_of(entries), _PLACES[device]):
         entry = same[0][1]
         arguments = ", ".join(style.argument(p) for p in entry.taken) or "{0, 0, 0}"
-        lines += [f"{signature(entry, style)} {{", f"  const TileryArgument arguments[] = {{{arguments}}};"]
+        lines += [f"{signature(entry, style, ending)} {{", f"  const TileryArgument arguments[] = {{{arguments}}};"]
         if entry.takes_grid:
             lines.append(f"  const int64_t grid[] = {{{', '.join(style.grid or ('grid_x', 'grid_y', 'grid_z'))}}};")
         grid = "grid" if entry.takes_grid else "0"
@@ -112,12 +124,12 @@ def source(name: str, entries: Sequence[Entry], device: str, style: Style) -> st
 def write(folder: str | Path, name: str, entries: Sequence[Entry], device: str = "cpu", style: Style | None = None) -> Path:
     """Writes NAME.tilery (the bundle), NAME.h and NAME.c into an existing folder and returns the bundle's path.
 
-    :param device: where the C functions run: "cpu" or "cuda".
+    :param device: where the C functions run: "cpu", "cuda", or "both" (see `source`).
     """
     style, folder = style or Style(), Path(folder)
     path = folder / f"{name}.tilery"
     path.write_bytes(packed(entries))
-    (folder / f"{name}.h").write_text(header(name, entries, style))
+    (folder / f"{name}.h").write_text(header(name, entries, device, style))
     (folder / f"{name}.c").write_text(source(name, entries, device, style))
     for file, text in style.files().items():
         (folder / file).write_text(text)

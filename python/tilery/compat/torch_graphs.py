@@ -113,8 +113,8 @@ class Capture(TorchDispatchMode):  # type: ignore[misc]  # torch is not typed
             self.remember(given)
             result = launcher.launch_plainly(grid, *args, **kwargs)
             self.computed |= _addresses(given)
-            name = getattr(launcher, "__name__", type(launcher).__name__)
             made = list(_tensors(result))
+            name = launcher.kernel_name
             self.take(name, made, _addresses(given), given + made, lambda: launcher.launch_plainly(grid, *args, **kwargs))
         return result
 

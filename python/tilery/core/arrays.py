@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import error
+from .present import present
 
 _GPU = 2  # DLPack's device type
 
@@ -28,6 +29,18 @@ def layout(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return tuple(tensor.shape), tuple(tensor.stride())
     array = _array(tensor)
     return tuple(array.shape), tuple(stride // array.itemsize for stride in array.strides)
+
+
+def copied(value: Any) -> Any:
+    """A tensor of torch's or NumPy's as one of its own, laid out alike; anything else, and what is spread without memory for each
+    element, as it is."""
+    torch = present("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        if not value.ndim:
+            return value.clone()
+        fresh = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+        return value if 0 in value.stride() else fresh.copy_(value)
+    return value.copy() if hasattr(value, "__array_interface__") and hasattr(value, "copy") else value
 
 
 def span(tensor: Any, width: int) -> tuple[int, int, int]:

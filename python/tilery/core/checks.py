@@ -3,13 +3,12 @@ something else."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
 from ..errors import error
-from ..frontend.wording import shown
+from ..frontend.wording import did_you_mean, shown
 
 
 def host_number(value: Any) -> Any:
@@ -79,6 +78,5 @@ def known_name(what: str, name: Any, names: Iterable[str], kind: str) -> None:
     names = list(names)
     if name in names:
         return
-    near = difflib.get_close_matches(str(name), names, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+    hint = did_you_mean(name, names, repr) or f"known: {', '.join(names)}"
     raise error(ValueError, f"{what} names {name!r}, which is no {kind}", hint=hint)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tilery import _native
@@ -64,24 +65,40 @@ def measure(
         message = f"what is timed is {shown(fn)}; a function is expected"
         raise error(TypeError, message, hint="write do_bench(lambda: kernel(x, y))")
     warmup, rep = amount("`warmup`", warmup, "milliseconds"), amount("`rep`", rep, "milliseconds")
-    clock = clock or time_call
-    if _native.launches_recorded():
-        hint = "call it once before the capture, so that it is tuned"
-        raise error(RuntimeError, "CUDA error: operation not permitted when stream is capturing: timing of a call", hint=hint)
     if mode not in _SUMMARIES:
         raise error(ValueError, f"unknown return_mode {mode!r}", hint="known: " + ", ".join(_SUMMARIES))
-    fn()
-    once = max(time_call(fn), 1e-4)
-    for _ in range(calls[0] or max(1, int(warmup / once))):
+    clock = clock or time_call
+    with unrecorded():
         fn()
-    times = []
-    for _ in range(calls[1] or max(1, int(rep / once))):
-        before()
-        times.append(clock(fn) / share)
+        once = max(time_call(fn), 1e-4)
+        for _ in range(calls[0] or max(1, int(warmup / once))):
+            fn()
+        times = []
+        for _ in range(calls[1] or max(1, int(rep / once))):
+            before()
+            times.append(clock(fn) / share)
     if quantiles is not None:
         found = [quantile(times, q) for q in quantiles]
         return found[0] if len(found) == 1 else found
     return _SUMMARIES[mode](times)
+
+
+@contextlib.contextmanager
+def unrecorded() -> Iterator[None]:
+    """What is timed within is no launch of the program's own: a recorder of launches says in `while_timing` what takes its place.
+    One that has no such attribute makes launches later, so that nothing can be timed.
+
+    :raises tilery.RuntimeError: launches are being captured."""
+    record = _native.record_launches(None)
+    try:
+        if record is not None:
+            if not hasattr(record, "while_timing"):
+                message = "CUDA error: operation not permitted when stream is capturing: timing of a call"
+                raise error(RuntimeError, message, hint="call it once before the capture, so that it is tuned")
+            _native.record_launches(record.while_timing)
+        yield
+    finally:
+        _native.record_launches(record)
 
 
 def show_progress(name: str, done: int, count: int) -> None:

@@ -31,12 +31,21 @@ def _lines_now(function: types.FunctionType) -> list[str]:
     """The lines of a function's file as they are now; kept."""
     file = function.__code__.co_filename
     linecache.checkcache(file)
-    lines = linecache.getlines(file, function.__globals__)
+    lines = linecache.getlines(file, function.__globals__) or _session_lines(function.__code__)
     known = _texts.setdefault(file, [])
     if lines and (not known or known[-1] is not lines and known[-1] != lines):
         known.append(lines)
         del known[:-_KEPT]
     return lines
+
+
+def _session_lines(code: types.CodeType) -> list[str]:
+    """What Python itself kept of a code that no file has: newer ones keep what was typed in a session."""
+    try:
+        lines, _ = inspect.findsource(code)
+    except (OSError, TypeError, IndexError):
+        return []
+    return list(lines)
 
 
 def remember(function: types.FunctionType) -> None:
@@ -197,6 +206,13 @@ def _changed_by_a_hook(function: types.FunctionType) -> bool:
     )
 
 
+def _origin(file: str) -> str:
+    """Where a code comes from that no file has."""
+    if file == "<stdin>":
+        return "standard input or of what is typed in a session"
+    return "`python -c` or of what exec is given" if file == "<string>" else f"{file!r}"
+
+
 def _found(function: types.FunctionType) -> tuple[list[str], ast.stmt]:
     """(lines of the file, the function's definition) as they were when Python compiled it."""
     code = function.__code__
@@ -206,8 +222,10 @@ def _found(function: types.FunctionType) -> tuple[list[str], ast.stmt]:
     if not texts:
         raise error(
             OSError,
-            f"the source of `{function.__name__}` is not available",
-            hint="define it in a file; a kernel is compiled from its source text",
+            f"the source of `{function.__name__}` is not available: a kernel is compiled from its text, and Python keeps none of "
+            f"{_origin(code.co_filename)}",
+            hint="save it in a file and import that (or `tilery run` it; `tilery run -c` and `tilery run -` keep theirs, too). "
+            "Before exec(compile(text, name, 'exec')): linecache.cache[name] = (len(text), None, text.splitlines(True), name)",
         )
     for lines in texts:
         for statement in _statements(lines, code):

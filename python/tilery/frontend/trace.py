@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import enum
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ from ..errors import Error, Place, error, kind
 from . import position
 from .collection import no_collection
 from .rewrite import rewrite
-from .wording import in_words
+from .wording import did_you_mean, in_words
 
 _MUTATORS: dict[type, set[str]] = {
     list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
@@ -43,8 +42,7 @@ def _nearest(exception: Exception) -> str | None:
     """The attribute that may have been meant where an object has none of that name."""
     if not isinstance(exception, AttributeError) or getattr(exception, "obj", None) is None:
         return None
-    near = difflib.get_close_matches(str(exception.name), [n for n in dir(exception.obj) if n[:1] != "_"], 1)
-    return f"did you mean {near[0]}?" if near else None
+    return did_you_mean(exception.name, [name for name in dir(exception.obj) if name[:1] != "_"])
 
 
 class Trace:
@@ -71,6 +69,7 @@ class Trace:
             if not e.chain:
                 e.chain = position.of_exception(e)
             if self.keeps_frames:
+                e.shows_frames = True
                 raise
             raise e.with_traceback(None) from None
         except RecursionError as e:

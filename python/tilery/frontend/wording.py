@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 _REFUSED = re.compile(r"\w+\(\): incompatible function arguments\..*?Invoked with types: (?P<types>.*)", re.DOTALL)
@@ -15,6 +15,15 @@ def shown(value: Any) -> str:
     text = repr(value)
     is_short = len(text) <= 60 and "\n" not in text and not hasattr(value, "__dlpack__")
     return text if is_short else f"a value of type {type(value).__name__}"
+
+
+def did_you_mean(name: object, known: Iterable[str], written: Callable[[str], str] = str) -> str | None:
+    """The hint for a name that is none of the known ones: which may be meant, as `written` shows it. None: none is near."""
+    import difflib  # of mistakes only
+
+    plain = {text.lower(): text for text in known if len(text) > 1}
+    near = difflib.get_close_matches(str(name).lower(), plain, 1)
+    return f"did you mean {written(plain[near[0]])}?" if near else None
 
 
 def counted(number: int, noun: str) -> str:

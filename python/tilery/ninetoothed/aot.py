@@ -14,7 +14,7 @@ from tilery._native import arrange
 from tilery._native.arrange import Symbol, Tensor
 
 from .. import aot as bundles
-from ..aot.kernels import targets_of
+from ..aot.targets import targets_of
 from ..core.tile.types import dtype as element_type
 from ..errors import error
 from . import dtype as dtypes
@@ -195,13 +195,24 @@ def compiled(
 
     :param caller: "cpu", "cuda", or the name of a target.
     """
-    parameters = [_parameters(kernel, name, tensor) for name, tensor in zip(kernel.names, kernel.tensors)]
     targets = targets_of(caller)
     if caller == "cuda" and not _native.gpu_count():
         targets = ("host", *targets)
+    return compiled_for(kernel, targets, {}, {}, conditions)
+
+
+def compiled_for(
+    kernel: Kernel, targets: Iterable[str], types: Mapping[str, str], sizes: Mapping[str, int], conditions: Sequence[Any] = ()
+) -> tuple[list[bundles.Parameter], list[bundles.Variant]]:
+    """(parameters, variants) of a kernel: for each target code for each of `FORMS`.
+
+    :param types: element types of arguments that declare none.
+    :param sizes: numbers for symbols that have none, and for meta symbols that are not to be chosen here.
+    """
+    parameters = [_parameters(kernel, name, tensor, types.get(name)) for name, tensor in zip(kernel.names, kernel.tensors)]
     variants = []
     for target in targets:
-        values = _numbers(kernel, parameters, target)
+        values = _numbers(kernel, parameters, target, sizes)
         for form in FORMS:
             code, facts = _compiled_as(kernel, parameters, values, form)
             variants.append(bundles.image_for(code, target, [*conditions, *facts]))
@@ -209,8 +220,8 @@ def compiled(
     return [*itertools.chain(*parameters)], variants
 
 
-def _parameters(kernel: Kernel, name: str, tensor: Tensor) -> list[bundles.Parameter]:
-    declared = tensor.source.dtype
+def _parameters(kernel: Kernel, name: str, tensor: Tensor, given: str | None = None) -> list[bundles.Parameter]:
+    declared = tensor.source.dtype or given
     if tensor.constexpr:
         if tensor.value is None:
             raise error(
@@ -248,25 +259,28 @@ def _tile_dtype(name: str) -> str:
         raise error(ValueError, f"there is no element type `{name}`", hint="ninetoothed.float32, ...") from None
 
 
-def _numbers(kernel: Kernel, parameters: Sequence[Sequence[bundles.Parameter]], target: str) -> dict[str, Symbol]:
-    """Block sizes, by the target's model for sizes that are usual where none is known."""
-    unset = [label for label, symbol in kernel.symbols.items() if not symbol.meta]
+def _numbers(
+    kernel: Kernel, parameters: Sequence[Sequence[bundles.Parameter]], target: str, given: Mapping[str, int]
+) -> dict[str, Symbol]:
+    """Block sizes: those that are given, the others by the target's model for sizes that are usual where none is known."""
+    unset = [label for label, symbol in kernel.symbols.items() if not symbol.meta and label not in given]
     if unset:
         raise error(
             TypeError,
             f"`{unset[0]}` of `{kernel.application.__name__}` has no value to compile for",
             hint="give numbers for block sizes, or block_size() to have them chosen",
         )
-    metas = list(kernel.symbols.values())
+    known = {repr(symbol): Symbol(given[label]) for label, symbol in kernel.symbols.items() if label in given}
+    metas = [symbol for label, symbol in kernel.symbols.items() if label not in given]
     if not metas:
-        return {}
-    sizes, traffic = {}, []
+        return known
+    sizes, traffic = dict(known), []
     for tensor, (first, *_) in zip(kernel.tensors, parameters):
         sizes.update({repr(s): Symbol(_usual(s)) for s in tensor.source.sizes if s.constant is None})
         if tensor.source.ndim:
             traffic.append((tensor, int(re.findall(r"\d+", first.dtype)[0]) // 8))  # float16, float8_e5m2
 
-    return dict(arrange.rank_block_sizes(traffic, metas, sizes, target, -1)[0])
+    return known | dict(arrange.rank_block_sizes(traffic, metas, sizes, target, -1)[0])
 
 
 def _usual(size: Symbol) -> int:

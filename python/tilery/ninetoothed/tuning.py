@@ -7,7 +7,7 @@ from typing import Any
 
 from tilery import _native
 
-from ..core.present import present
+from ..core.arrays import copied as copied_tensor
 from ..core.timing import measure, show_progress
 from ..errors import error
 from ..frontend.fingerprint import sha256
@@ -71,17 +71,7 @@ def copies(arguments: Sequence[Any]) -> list[Any]:
             result.parts = (copied(value.parts[0]), *value.parts[1:])
             return result
         if id(value) not in made:
-            made[id(value)] = _copied(value)
+            made[id(value)] = copied_tensor(value)
         return made[id(value)]
 
     return [copied(value) for value in arguments]
-
-
-def _copied(value: Any) -> Any:
-    torch = present("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        if not value.ndim:
-            return value.clone()
-        fresh = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
-        return value if 0 in value.stride() else fresh.copy_(value)
-    return value.copy() if hasattr(value, "__array_interface__") and hasattr(value, "copy") else value

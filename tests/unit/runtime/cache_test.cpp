@@ -1,4 +1,5 @@
 #include "tilery/cache.h"
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
+#include <map>
 #include <sstream>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -309,4 +311,28 @@ TEST_F(Cache, AForkWhileAnotherThreadWritesLeavesItUsable) {
   }
   stop = true;
   writer.join();
+}
+
+TEST_F(Cache, ListsAndClearsWhatIsItsOwn) {
+  DiskCache cache(folder, 1 << 20);
+  EXPECT_TRUE(cache.entries().empty()); // there is no folder
+  EXPECT_EQ(cache.clear(), 0u);
+  cache.put("code", "a", std::string(100, 'x'));
+  cache.put("manifest", "b", "y");
+  std::ofstream(folder + "/notes-2026") << "somebody's";
+  std::ofstream(folder + "/.new-1-0") << "half of an entry";
+  std::ofstream(folder + "/.new-1-1") << "of a process that died";
+  timespec old[2] = {{time(nullptr) - 7200, 0}, {time(nullptr) - 7200, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, (folder + "/.new-1-1").c_str(), old, 0), 0);
+  std::map<std::string, uint64_t> sizes;
+  for (const DiskCache::Entry &entry : cache.entries())
+    sizes[entry.kind] += entry.size;
+  EXPECT_EQ(sizes, (std::map<std::string, uint64_t>{{"", 38}, {"code", 124}, {"manifest", 25}}));
+  EXPECT_EQ(cache.clear(), 3u);
+  auto left = files(folder);
+  std::sort(left.begin(), left.end());
+  EXPECT_EQ(left, (std::vector<std::string>{".new-1-0", "notes-2026"}));
+  EXPECT_FALSE(cache.get("code", "a"));
+  cache.put("code", "a", "z");
+  EXPECT_EQ(cache.get("code", "a"), "z");
 }

@@ -112,11 +112,10 @@ class Namespace:
     def missing(self, name: str) -> Exception:
         if name in self.refused:
             return error(AttributeError, f"{self.prefix}.{name} is not supported", hint=self.refused[name])
-        import difflib
+        from ...frontend.wording import did_you_mean
 
         known = [*self.offered, *self.later, *(n for n in vars(sys.modules[self.module]) if not n.startswith("_"))]
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {self.prefix}.{near[0]}?" if near else None
+        hint = did_you_mean(name, known, lambda near: f"{self.prefix}.{near}")
         return error(AttributeError, f"there is no {self.prefix}.{name}", hint=hint)
 
     def hooks(self) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -14,6 +14,7 @@ from tilery import _native
 
 from ...core import cache
 from ...core.pickled import OwnCopy, by_name
+from ...core.timing import unrecorded
 from ...errors import error
 from ...frontend.fingerprint import fingerprint
 from ...frontend.wording import shown
@@ -77,7 +78,7 @@ def fastest(
 ) -> tuple[int, dict[int, float]]:
     """(position of the fastest candidate, {position: milliseconds}); those that fail are left out."""
     best, failures, times = (-1, float("inf")), [], {}
-    with Progress("tuning", len(candidates)) as bar:
+    with Progress("tuning", len(candidates)) as bar, unrecorded():
         for position, (config, candidate) in enumerate(candidates):
             try:
                 run = call(candidate)

@@ -107,6 +107,7 @@ class JITImpl(OwnCopy):
         """The prim_func for these arguments; of an eager function, types of tensors may stand for tensors."""
         if self.eager:
             return self.eager.prim_func(args, kwargs)
+        self._bound(args, kwargs)
         result = self.function(*args, **kwargs)
         if not isinstance(result, PrimFunc):
             raise error(
@@ -121,17 +122,23 @@ class JITImpl(OwnCopy):
         """The kernel for these arguments."""
         if self.eager:
             return self.eager.compile(args, kwargs)[0]
-        try:
-            bound = self.signature.bind(*args, **kwargs)
-        except TypeError as wrong:
-            names = ", ".join(self.signature.parameters)
-            raise error(TypeError, f"{self.__name__}(): {wrong}", hint=f"its parameters: {names}") from None
+        bound = self._bound(args, kwargs)
         bound.apply_defaults()
         key = tuple(freeze(self.__name__, name, value) for name, value in bound.arguments.items())
         kernel = self.kernels.get(key)
         if kernel is None:
             kernel = self.kernels[key] = JITKernel(self.get_tir(*args, **kwargs), self.out_idx, self.options)
         return kernel
+
+    def _bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+        """The arguments by name.
+
+        :raises tilery.TypeError: the function does not take them."""
+        try:
+            return self.signature.bind(*args, **kwargs)
+        except TypeError as wrong:
+            names = ", ".join(self.signature.parameters)
+            raise error(TypeError, f"{self.__name__}(): {wrong}", hint=f"its parameters: {names}") from None
 
     def with_pass_configs(self, configs: Mapping[Any, Any] | None) -> JITImpl:
         """The same function with further switches."""

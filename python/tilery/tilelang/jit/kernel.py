@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,6 +30,7 @@ from .adapter import KernelAdapter
 from .options import Options
 
 if TYPE_CHECKING:
+    from ...aot import Entry
     from ...core.explanation import Explanation
     from ...core.ignored import Ignored
     from ...core.oracle import OracleHostLaunch
@@ -364,16 +365,22 @@ class JITKernel(OwnCopy, _native.Launcher):
         tensors, results too."""
         from .library import export
 
+        export(self.prim_func, self._for_layouts(), path)
+
+    def library_entry(self, name: str, targets: Iterable[str]) -> Entry:
+        """The function as an entry of a bundle that is called by `name`, with code for these targets."""
+        from .library import entry_of
+
+        return entry_of(self.prim_func, self._for_layouts(), name, targets)
+
+    def _for_layouts(self) -> Callable[[Layouts, int], CompiledKernel]:
+        """What makes code for tensors of such layouts, all of them arguments, on a GPU or the CPU (-1)."""
         whole = JITKernel(self.prim_func, None, self.options)
-        export(
-            self.prim_func,
-            lambda layouts, device: CompiledKernel(whole, layouts, SimpleNamespace(device=device, aliases=())),
-            path,
-        )
+        return lambda layouts, device: CompiledKernel(whole, layouts, SimpleNamespace(device=device, aliases=()))
 
     def _ptx(self) -> str:
         """The PTX of the last kind of call, for the GPU here or else for Hopper."""
-        from ...aot.kernels import targets_of
+        from ...aot.targets import targets_of
 
         compiled = self._latest()
         return cache.stages(compiled.module, compiled.device, compiled.options, targets_of("cuda")[0])["asm"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from tilery import _native
 
 from ...aot import Entry, Library, Parameter, Variant, image_for
 from ...aot.bundle import packed
-from ...aot.kernels import targets_of
+from ...aot.targets import on_gpu, targets_of
 from ...errors import error
 from ..tracing.program import usual_layouts
 from ..tracing.shapes import TensorType
@@ -24,6 +24,15 @@ def export(function: PrimFunc, compiled: Callable[[Any, int], Any], path: str | 
     tensors: results, too, are allocated by who calls it. compiled: makes its code for such layouts, on a GPU or the CPU (-1).
 
     :raises NotImplementedError: for programs that return tensors or take addresses."""
+    on = ("host", *(targets_of("cuda") if _native.gpu_count() else ()))
+    Path(path).write_bytes(packed([entry_of(function, compiled, function.__name__, on)]))
+
+
+def entry_of(function: PrimFunc, compiled: Callable[[Any, int], Any], name: str, targets: Iterable[str]) -> Entry:
+    """A function as an entry of a bundle: for each target code for tensors as libraries usually allocate them, and for others.
+    It takes all of its tensors. compiled: as for `export`.
+
+    :raises NotImplementedError: for programs that return tensors or take addresses."""
     kinds = [kind for _, kind in function.params]
     if "handle" in kinds:
         raise error(NotImplementedError, f"`{function.__name__}` takes addresses: it is no library function")
@@ -35,11 +44,11 @@ def export(function: PrimFunc, compiled: Callable[[Any, int], Any], path: str | 
         )
     usual = usual_layouts(function.params)
     variants: list[Variant] = []
-    for target in ("host", *(targets_of("cuda") if _native.gpu_count() else ())):
+    for target in targets:
         for layouts, conditions in ((usual, _conditions(function, usual)), ((), [])):
-            variants.append(image_for(compiled(layouts, -1 if target == "host" else 0), target, conditions))
+            variants.append(image_for(compiled(layouts, 0 if on_gpu(target) and _native.gpu_count() else -1), target, conditions))
     parameters = [_parameter(name, kind) for name, kind in function.params]
-    Path(path).write_bytes(packed([Entry(function.__name__, parameters, variants)]))
+    return Entry(name, parameters, variants)
 
 
 def _parameter(name: str, kind: Any) -> Parameter:

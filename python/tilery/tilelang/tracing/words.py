@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any
+
+from ...frontend.wording import did_you_mean
 
 WORDS = {
     "Element": "an element",
@@ -40,5 +41,4 @@ def hint_for(message: str) -> str | None:
     unknown = re.search(r"^a buffer has no attribute '(\w+)'", message)
     if unknown is None:
         return None
-    near = difflib.get_close_matches(unknown[1], _MEMBERS, 1)
-    return f"did you mean {near[0]}?" if near else "it has " + ", ".join(_MEMBERS)
+    return did_you_mean(unknown[1], _MEMBERS) or "it has " + ", ".join(_MEMBERS)

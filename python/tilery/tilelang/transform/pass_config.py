@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
 from collections.abc import Mapping
 from typing import Any
 
 from ...core.checks import truth
 from ...errors import error
+from ...frontend.wording import did_you_mean
 from ..tracing.arithmetic import Arithmetic
 from .compile_flags import CompileFlags
 
@@ -136,7 +136,7 @@ def _name(key: Any) -> str:
     known = {_plain(key.value): key.name for key in PassConfigKey} | {_plain(key): key for key in _FORMER}
     if isinstance(text, str) and _plain(text) in known:
         return known[_plain(text)]
-    near = difflib.get_close_matches(_plain(str(text)), known, 1)
     spelled = {_plain(key): key for key in (*(key.value for key in PassConfigKey), *_FORMER)}
-    hint = f"did you mean {spelled[near[0]]!r}?" if near else "tilelang.PassConfigKey lists what there is"
+    near = did_you_mean(_plain(str(text)), spelled, lambda key: repr(spelled[key]))
+    hint = near or "tilelang.PassConfigKey lists what there is"
     raise error(AttributeError, f"Invalid config option {text!r} in pass_configs", hint=hint)

@@ -155,6 +155,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
             return Kept.of(lambda: trace(self.function, self.name, parameters, self.products, *how))
         except Error as wrong:
             made = compilation_error(wrong)
+            made.shows_frames = wrong.shows_frames
             raise made from (wrong if switch("TRITON_FRONT_END_DEBUGGING") else made.__cause__)
 
     def load(self, image: bytes) -> _native.KernelPlan:

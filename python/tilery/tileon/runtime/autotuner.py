@@ -11,7 +11,7 @@ from typing import Any
 from ...core.checks import is_whole
 from ...core.present import present
 from ...core.switches import switch
-from ...core.timing import show_progress
+from ...core.timing import show_progress, unrecorded
 from ...errors import StaticAssertion, error
 from .errors import AutotunerError, OutOfResources, PTXASError, UnsupportedCluster
 from .jit import JITFunction, KernelInterface
@@ -287,7 +287,8 @@ class Autotuner(_Wrapper):
 
         def bench() -> None:
             start = time.perf_counter()
-            self.configs_timings = self._timed(configs, args, kwargs)
+            with unrecorded():
+                self.configs_timings = self._timed(configs, args, kwargs)
             self.bench_time = time.perf_counter() - start
             self.cache[key] = min(self.configs_timings, key=self.configs_timings.__getitem__)
             if not self.user_defined_pre_hook:

@@ -9,14 +9,15 @@ makes one function of several of them."""
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import re
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ... import aot
-from ...aot.kernels import image_for, targets_of
+from ...aot.kernels import image_for
+from ...aot.program import load
+from ...aot.targets import targets_of
 from ...errors import error
 from ...frontend.fingerprint import sha256
 from ..compiler import ASTSource
@@ -64,18 +65,26 @@ def _number(text: str) -> Any:
     return {"True": True, "False": False, "None": None}.get(text)
 
 
-class _Style(aot.Style):
-    """Pointers are C's, the grid is computed, and there is a line for the linker."""
+class PointerStyle(aot.Style):
+    """Pointers are C's, and the grid is computed where its expressions are known."""
 
     tensor = "void *"
 
-    def __init__(self, grid: tuple[str, str, str], line: str) -> None:
-        self.grid, self.line = grid, line
+    def __init__(self, grid: tuple[str, ...] | None) -> None:
+        self.grid = grid
 
     def argument(self, parameter: aot.Parameter) -> str:
         if parameter.rank is None:
             return super().argument(parameter)
         return f"{{{parameter.name}, 0, 0}}"
+
+
+class _LinkedStyle(PointerStyle):
+    """There is a line for the linker."""
+
+    def __init__(self, grid: tuple[str, ...], line: str) -> None:
+        super().__init__(grid)
+        self.line = line
 
     def beside(self, entry: aot.Entry) -> str:
         loads = "".join(f"static inline void {verb}_{entry.name}(void) {{}}\n" for verb in ("load", "unload"))
@@ -98,22 +107,17 @@ def compile_kernel(
     :param grid: three C expressions of the arguments.
     :param device: "cpu", "cuda" (code for every GPU that is known), or a target of the compiler.
     """
-    while not hasattr(kernel, "launch_plainly"):
-        kernel = kernel.fn
+    kernel = innermost(kernel)
     hints = Hints(kernel, signature)
-    extents = tuple(part.strip() for part in grid.split(","))
-    if len(extents) != 3:
-        raise error(ValueError, f"the grid {grid!r} has {len(extents)} expressions; three are expected")
-    options = {"num_warps": num_warps, "num_stages": num_stages}
-    source = ASTSource(kernel, hints.types, hints.constants, hints.attrs)
-    compiled = compile_source(source, options=options)
+    extents = extents_of(grid)
     chosen = [value for name, value in hints.constants.items() if not any(part.startswith(f"{name}=") for part in hints.line)]
     algorithm = f"warps{num_warps}xstages{num_stages}" + "".join(f"x{value}" for value in chosen)
     digest = sha256(f"{kernel.cache_key} {signature} {algorithm} {grid}".encode()).hexdigest()[:8]
     base = out_name or kernel.__name__
     name = f"{base}_{digest}"
-    style = _Style(extents, f"{base}|{name}|{_words(algorithm)}|{','.join(hints.line)}")
-    entry = _entry(name, compiled, source, device)
+    style = _LinkedStyle(extents, f"{base}|{name}|{_words(algorithm)}|{','.join(hints.line)}")
+    options = {"num_warps": num_warps, "num_stages": num_stages}
+    entry = entry_of(kernel, name, hints, targets_of(device), options)
     aot.write(Path(out_path), name, [entry], "cpu" if device == "cpu" else "cuda", style)
     return name
 
@@ -122,34 +126,35 @@ def _words(text: str) -> str:
     return re.sub(r"\W", "_", text)
 
 
-def _entry(name: str, compiled: Any, source: ASTSource, device: str) -> aot.Entry:
-    """Code for tensors that lie apart and, behind it, for those that may overlap."""
+def innermost(kernel: Any) -> Any:
+    """The kernel below autotuners and heuristics."""
+    while not hasattr(kernel, "launch_plainly"):
+        kernel = kernel.fn
+    return kernel
+
+
+def extents_of(grid: str) -> tuple[str, ...]:
+    """The three C expressions of a grid."""
+    extents = tuple(part.strip() for part in grid.split(","))
+    if len(extents) != 3:
+        raise error(ValueError, f"the grid {grid!r} has {len(extents)} expressions; three are expected")
+    return extents
+
+
+def entry_of(kernel: Any, name: str, hints: Hints, targets: Iterable[str], options: dict[str, Any]) -> aot.Entry:
+    """Code of one kind of call, for tensors that lie apart and, behind it, for those that may overlap."""
+    source = ASTSource(kernel, hints.types, hints.constants, hints.attrs)
+    compiled = compile_source(source, options=options)
     pointers = [i for i, slot in enumerate(compiled.slots) if compiled.arguments[slot][2]]
     aligned = [i for i in pointers if compiled.arguments[compiled.slots[i]][4] >= 16]
     conditions = [("address divisible", i, 0, 16) for i in aligned]
     variants = []
-    for target in targets_of(device):
+    for target in targets:
         for disjoint in (True, False):
             compiled.options["disjoint"] = disjoint
             variants.append(image_for(compiled, target, conditions))
     parameters = aot.entry_of(name, variants[0].image).parameters
     return aot.Entry(name, parameters, variants, takes_grid=True)
-
-
-def load_kernel(path: str | Path, name: str) -> Any:
-    """The kernel of that name in a file."""
-    path = Path(path).resolve()
-    sys.path.insert(0, str(path.parent))
-    try:
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
-    if not hasattr(module, name):
-        raise error(AttributeError, f"{path.name} has no kernel `{name}`")
-    return getattr(module, name)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -169,7 +174,7 @@ def main(arguments: list[str] | None = None) -> None:
     if re.fullmatch(r"cuda:\d+(:\d+)?", target):
         arch = target.split(":")[1]
         target = f"sm_{arch}{'a' if arch == '90' else ''}"
-    kernel = load_kernel(found.path, found.kernel_name)
+    kernel = load(found.path, found.kernel_name)
     print(
         compile_kernel(
             kernel, found.signature, found.grid, found.out_name, found.out_path, target, found.num_warps, found.num_stages

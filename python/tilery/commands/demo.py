@@ -1,7 +1,8 @@
-"""A matmul in each language, on NumPy arrays: checked, and timed beside NumPy's (`tilery demo`)."""
+"""A matmul in each language, on NumPy arrays: checked, and timed beside NumPy's."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -76,7 +77,11 @@ def best_time(call: Callable[[], object], seconds: float = 0.5) -> float:
     return best
 
 
-def main() -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """It takes none."""
+
+
+def run(arguments: argparse.Namespace) -> int:
     """Returns the exit status: 1 if a result is wrong."""
     random = np.random.default_rng(0)
     a, b = (random.standard_normal((N, N), dtype=np.float32) for _ in range(2))

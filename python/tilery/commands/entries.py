@@ -1,0 +1,89 @@
+"""A kernel of any language as an entry of a bundle, by a signature as its users write it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from .. import aot
+from ..core.present import present
+from ..errors import error
+from ..frontend.wording import did_you_mean
+
+
+def language_of(kernel: Any) -> str | None:
+    """"tileon", "ninetoothed" or "tilelang"; None: it is no kernel. A language that its file did not import has none in it."""
+    tileon, ninetoothed = present("tilery.tileon.runtime.jit"), present("tilery.ninetoothed.jit")
+    tilelang, builder = present("tilery.tilelang.jit"), present("tilery.tilelang.language.eager.builder")
+    inner = kernel
+    while tileon and not isinstance(inner, tileon.JITFunction) and isinstance(inner, tileon.KernelInterface):
+        inner = getattr(inner, "fn", None)
+    if tileon and isinstance(inner, tileon.JITFunction):
+        return "tileon"
+    if ninetoothed and isinstance(kernel, ninetoothed.Kernel):
+        return "ninetoothed"
+    kinds = (tilelang.JITImpl, tilelang.JITKernel) if tilelang else ()
+    if isinstance(getattr(kernel, "jit_impl", kernel), kinds) or builder and isinstance(kernel, builder.PrimFunc):
+        return "tilelang"
+    return None
+
+
+def of_tileon(
+    kernel: Any, name: str, signature: str, targets: Sequence[str], grid: str | None, options: dict[str, Any]
+) -> tuple[aot.Entry, aot.Style]:
+    from ..tileon.tools.compile import Hints, PointerStyle, entry_of, extents_of, innermost
+
+    kernel = innermost(kernel)
+    style = PointerStyle(None if grid is None else extents_of(grid))
+    return entry_of(kernel, name, Hints(kernel, signature), targets, options), style
+
+
+def of_ninetoothed(kernel: Any, name: str, signature: str, targets: Sequence[str]) -> tuple[aot.Entry, aot.Style]:
+    from ..ninetoothed.aot import Style, compiled_for
+
+    parts = [part.strip() for part in signature.split(",") if part.strip()]
+    plain = [part for part in parts if "=" not in part]
+    untyped = [n for n, tensor in zip(kernel.names, kernel.tensors) if tensor.source.dtype is None and not tensor.constexpr]
+    if len(plain) != len(untyped):
+        takes = f"types of {', '.join(untyped)}" if untyped else "no types: all arguments declare theirs"
+        raise error(ValueError, f"the signature has {len(plain)} types; `{kernel.application.__name__}` takes {takes}")
+    sizes = {}
+    for part in parts:
+        if "=" in part:
+            label, _, number = map(str.strip, part.partition("="))
+            if label not in kernel.symbols:
+                near = did_you_mean(label, kernel.symbols) or f"its symbols: {', '.join(kernel.symbols) or 'none'}"
+                raise error(ValueError, f"`{part}`: `{kernel.application.__name__}` has no symbol `{label}`", hint=near)
+            if not number.isdecimal() or int(number) < 1:
+                raise error(ValueError, f"`{part}`: a positive number is expected")
+            sizes[label] = int(number)
+    parameters, variants = compiled_for(kernel, targets, dict(zip(untyped, plain)), sizes)
+    return aot.Entry(name, parameters, variants), Style()
+
+
+def of_tilelang(kernel: Any, name: str, signature: str, targets: Sequence[str]) -> tuple[aot.Entry, aot.Style]:
+    from ..tilelang.jit import JITKernel
+
+    kernel = getattr(kernel, "jit_impl", kernel)
+    if hasattr(kernel, "get_tir"):
+        args, named = _call(signature)
+        kernel = JITKernel(kernel.get_tir(*args, **named), None, kernel.options)
+    elif signature:
+        raise error(ValueError, f"`{name}` takes no signature: a @T.prim_func says all that it is compiled for")
+    elif not isinstance(kernel, JITKernel):
+        kernel = JITKernel(kernel)
+    return kernel.library_entry(name, targets), aot.Style()
+
+
+def _call(signature: str) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call that are written as in Python."""
+    try:
+        call = ast.parse(f"f({signature})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+        return [ast.literal_eval(value) for value in call.args], named
+    except (SyntaxError, ValueError):
+        message = f"the signature {signature!r} is no list of arguments"
+        hint = "write numbers, texts in quotes and NAME=VALUE, as in 1024, dtype='float16'"
+        raise error(ValueError, message, hint=hint) from None

@@ -1,0 +1,53 @@
+"""Tracebacks of a user's program without the frames that it does not know."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import types
+
+import tilery
+
+from ..errors import Error
+
+_OWN = tuple(os.path.join(os.path.realpath(folder), "") for folder in tilery.__path__)
+_RUNNERS = (runpy.__file__, "<frozen runpy>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
+
+
+def of_program(error: BaseException) -> types.TracebackType | None:
+    """The error's traceback without our frames, and those of what led to it: what Tilery refuses says itself where. Where the
+    innermost frame is ours and the error is none of Tilery's, it may be a fault of ours: all is shown from the program on."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        each = pending.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        led = [each.__cause__, each.__context__]
+        pending += led
+        each.__traceback__ = _without_ours(each)
+        if isinstance(each, Error) and not any(cause and _without_ours(cause) for cause in led):
+            each.__cause__ = None  # it says the same in fewer words
+    return error.__traceback__
+
+
+def _is_ours(file: str) -> bool:
+    return file in _RUNNERS or os.path.realpath(file).startswith(_OWN)
+
+
+def _without_ours(error: BaseException) -> types.TracebackType | None:
+    entries: list[types.TracebackType] = []
+    trace = error.__traceback__
+    while trace is not None:
+        entries.append(trace)
+        trace = trace.tb_next
+    ours = [_is_ours(entry.tb_frame.f_code.co_filename) for entry in entries]
+    first = ours.index(False) if False in ours else len(entries)
+    is_fault = bool(ours) and ours[-1] and not isinstance(error, (Error, KeyboardInterrupt, ImportError))
+    shown = entries[first:] if is_fault else [entry for entry, own in zip(entries, ours) if not own]
+    found = None
+    for entry in reversed(shown):
+        entry.tb_next = found
+        found = entry
+    return found

@@ -1,0 +1,131 @@
+"""What `tilery bench` notes of a program's launches."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.arrays import copied
+from ..core.timing import quantile, time_call
+from ..frontend.wording import shown
+
+_FEWEST, _MOST = 3, 1000  # calls that a kind of launch is timed for
+_PLAIN = (bool, int, float, str, type(None))
+
+
+class _Kind:
+    """Launches of one kernel that differ in nothing but what their tensors hold."""
+
+    def __init__(self, name: str, given: str) -> None:
+        self.name, self.given = name, given
+        self.count = 0
+        self.first = 0.0  # milliseconds
+        self.times: list[float] = []  # of the calls behind it
+        self.why = ""  # there are none
+
+
+class Launches:
+    """A recorder of launches (`_native.record_launches`)."""
+
+    while_timing = None  # launches that tuners and programs time are not noted
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.kinds: dict[tuple[str, str], _Kind] = {}
+
+    def __call__(self, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Makes the launch and gives its result; a kind that is new is timed on copies."""
+        if isinstance(grid, (tuple, list)) and 0 in grid:  # a kernel is compiled
+            return launcher.launch_plainly(grid, *args, **kwargs)
+        given = _written(grid, args, kwargs)
+        kind = self.kinds.setdefault((launcher.kernel_name, given), _Kind(launcher.kernel_name, given))
+        kind.count += 1
+        if kind.count > 1:
+            return launcher.launch_plainly(grid, *args, **kwargs)
+        try:
+            own: dict[int, Any] = {}
+            other_args = [_copy(value, own) for value in args]
+            other_kwargs = {name: _copy(value, own) for name, value in kwargs.items()}
+        except _NoCopy as wrong:
+            kind.why = f"not repeated: {wrong}"
+        result: Any = None
+
+        def first() -> None:
+            nonlocal result
+            result = launcher.launch_plainly(grid, *args, **kwargs)
+
+        kind.first = time_call(first)
+        if not kind.why:
+            kind.times = self._times(lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs))
+        return result
+
+    def _times(self, call: Any) -> list[float]:
+        times: list[float] = []
+        end = time.perf_counter() + self.seconds
+        call()  # the copies are read for the first time
+        while len(times) < _FEWEST or time.perf_counter() < end and len(times) < _MOST:
+            times.append(time_call(call))
+        return times
+
+    def table(self) -> str:
+        """A line a kind, in the program's order: milliseconds; the spread is the half of all calls around the median."""
+        if not self.kinds:
+            return "tilery bench: the program launched no kernel in its main thread"
+        width = max(len("kernel"), *(len(kind.name) for kind in self.kinds.values()))
+        lines = [f"{'kernel':{width}}  launches  first ms  median ms  middle half ms       of"]
+        for kind in self.kinds.values():
+            if kind.times:
+                low, middle, high = (quantile(kind.times, q) for q in (0.25, 0.5, 0.75))
+                found = f"{middle:11.4f}  {low:.4f} .. {high:.4f}"
+            else:
+                found = f"{'-':>11}  {kind.why}"
+            lines.append(f"{kind.name:{width}}{kind.count:10}{kind.first:10.2f}{found:32}  {kind.given}")
+        return "\n".join(lines)
+
+
+class _NoCopy(Exception):
+    pass
+
+
+def _copy(value: Any, made: dict[int, Any]) -> Any:
+    """The value with tensors of its own; the same tensor stays the same one."""
+    if isinstance(value, _PLAIN) or callable(value):
+        return value
+    if isinstance(value, (tuple, list)):
+        parts = [_copy(part, made) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if id(value) not in made:
+        if hasattr(value, "base") and hasattr(value, "block_shape"):  # a descriptor
+            made[id(value)] = copy.copy(value)
+            made[id(value)].base = _copy(value.base, made)
+        else:
+            made[id(value)] = copied(value)
+    if made[id(value)] is value and not _is_number(value) and not _is_spread(value):
+        raise _NoCopy(f"a {type(value).__name__} has no copy")
+    return made[id(value)]
+
+
+def _is_spread(value: Any) -> bool:
+    """Is it a tensor whose elements share memory? Kernels read those."""
+    return hasattr(value, "data_ptr") and 0 in value.stride()
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "dtype") and not value.shape
+
+
+def _written(grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+    """What tells kinds apart, and readers what was launched."""
+    parts = [_short(value) for value in args]
+    parts += [f"{name}={_short(value)}" for name, value in kwargs.items() if not name.startswith("_")]
+    extents = "" if grid is None or callable(grid) else f"{list(grid) if isinstance(grid, (tuple, list)) else [grid]} "
+    return extents + " ".join(parts)
+
+
+def _short(value: Any) -> str:
+    if hasattr(value, "dtype") and len(getattr(value, "shape", ())):
+        kind = str(value.dtype).removeprefix("torch.")
+        return f"{kind}[{', '.join(map(str, value.shape))}]"
+    return shown(value)

@@ -1,0 +1,1 @@
+from processes import python, tilery_run  # noqa: F401 # fixtures

@@ -1,0 +1,192 @@
+"""`tilery compile`: kernels of every language, called from C and from Python."""
+
+import json
+
+import numpy as np
+import pytest
+from c_programs import needs_compiler, run_c
+
+from tilery import aot
+from tilery.aot.targets import targets_named
+
+TILEON = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, y, n, N: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(y + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+"""
+NINETOOTHED = """
+import ninetoothed
+from ninetoothed import Symbol, Tensor
+
+BLOCK = Symbol("BLOCK", constexpr=True)
+
+@ninetoothed.jit
+def doubled(x: Tensor(1).tile((BLOCK,)), y: Tensor(1).tile((BLOCK,))):
+    y = x * 2
+"""
+TILELANG = """
+import tilelang
+import tilelang.language as T
+
+@tilelang.jit(out_idx=[1])
+def triple(n, kind="float32"):
+    @T.prim_func
+    def main(x: T.Tensor((n,), kind), y: T.Tensor((n,), kind)):
+        with T.Kernel(T.ceildiv(n, 64), threads=64) as block:
+            for i in T.Parallel(64):
+                y[block * 64 + i] = x[block * 64 + i] * 3
+    return main
+
+@T.prim_func
+def plain(x: T.Tensor((64,), "float32")):
+    with T.Kernel(1, threads=64):
+        for i in T.Parallel(64):
+            x[i] = 7
+"""
+FILES = {"kernels/tileon.py": TILEON, "kernels/ninetoothed.py": NINETOOTHED, "kernels/tilelang.py": TILELANG}
+
+
+@pytest.fixture
+def compiled(python, tmp_path):
+    def run(*arguments):
+        done = python("-m", "tilery", "compile", *arguments, "-o", "out", files=FILES)
+        assert done.returncode == 0, done.stderr
+        return tmp_path / "out"
+
+    return run
+
+
+@needs_compiler
+def test_all_languages_from_c(compiled):
+    compiled("kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "(n + 63) / 64, 1, 1")
+    compiled("kernels/ninetoothed.py:doubled", "-s", "fp32, fp32, BLOCK=32")
+    folder = compiled("kernels/tilelang.py:triple", "-s", "128", "-n", "three_times")
+    text = run_c(
+        folder,
+        ["add", "doubled", "three_times"],
+        r"""
+#include "add.h"
+#include "doubled.h"
+#include "three_times.h"
+#include <stdio.h>
+static _Alignas(64) float x[128], y[128], z[128];
+int main(void) {
+  for (int i = 0; i < 128; ++i) x[i] = (float)i;
+  int wrong = add(0, x, y, 100);
+  for (int i = 0; i < 128; ++i) wrong += y[i] != (i < 100 ? (float)(i + 1) : 0);
+  uint64_t shape[] = {128};
+  int64_t extents[] = {128}, strides[] = {1};
+  NineToothedTensor nx = {x, shape, strides}, ny = {y, shape, strides};
+  wrong += doubled(0, nx, ny);
+  for (int i = 0; i < 128; ++i) wrong += y[i] != 2 * x[i];
+  TileryArgument tx = {x, extents, strides}, tz = {z, extents, strides};
+  wrong += three_times(0, tx, tz);
+  for (int i = 0; i < 128; ++i) wrong += z[i] != 3 * x[i];
+  printf("%d\n", wrong);
+  return 0;
+}
+""",
+    )
+    assert text == "0\n"
+
+
+@needs_compiler
+def test_processors_and_gpus_in_one_bundle(compiled):
+    """The code for this machine runs, whichever else is there; each kind of machine has a function of its own."""
+    folder = compiled("kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "x86-64-v3,sm_80,x86-64-v4,sm_90a")
+    header = (folder / "add.h").read_text()
+    assert "int add_cpu(void *stream, uint32_t grid_x" in header and "int add_cuda(void *stream, uint32_t grid_x" in header
+    text = run_c(
+        folder,
+        ["add"],
+        r"""
+#include "add.h"
+#include <stdio.h>
+static float x[100], y[100];
+int main(void) {
+  int wrong = add_cpu(0, 2, 1, 1, x, y, 100);
+  for (int i = 0; i < 100; ++i) wrong += y[i] != 1;
+  printf("%d\n", wrong);
+  return 0;
+}
+""",
+    )
+    assert text == "0\n"
+    library = aot.Library.open(folder / "add.tilery")
+    x, y = np.ones(70, np.float32), np.zeros(70, np.float32)
+    library.call("add", x, y, 70, grid=(2, 1, 1))
+    assert (y == 2).all()
+
+
+def test_order_of_targets():
+    """Variants are tried in order: those that ask for most come first."""
+    assert targets_named(["x86-64-v3", "sm_80", "x86-64-v4", "sm_90a", "sm_90", "avx2"]) == [
+        "avx512",
+        "avx2",
+        "sm_90a",
+        "sm_90",
+        "sm_80",
+    ]
+
+
+def test_prim_funcs_and_folders(compiled):
+    folder = compiled("kernels/tilelang.py:plain", "-t", "sm_80")
+    assert sorted(path.name for path in folder.iterdir()) == ["plain.c", "plain.h", "plain.tilery"]
+    assert "TILERY_CURRENT_GPU" in (folder / "plain.c").read_text()
+
+
+WRONG = [
+    (["kernels/tileon.py"], 2, "names no kernel; FILE.py:KERNEL is expected"),
+    (["kernels/missing.py:add"], 1, "there is no file"),
+    (["kernels/tileon.py:ad"], 1, "did you mean add?"),
+    (["kernels/tileon.py:tl"], 2, "is a module, no kernel"),
+    (["kernels/tileon.py:add", "-s", "*fp32, i32"], 1, "the signature has 2 parts, add() has the parameters x, y, n, N"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "1, 1"], 1, "has 2 expressions; three are expected"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-n", "double"], 2, "is no name of a C function"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "avx3"], 1, "there is no target 'avx3'"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "sm_70"], 1, "there is no target 'sm_70'"),
+    (["kernels/tileon.py:add", "-s", "*fp31, *fp32, i32, 64"], 1, "fp31"),
+    (["kernels/ninetoothed.py:doubled", "-s", "fp32"], 1, "the signature has 1 types; `doubled` takes types of x, y"),
+    (["kernels/ninetoothed.py:doubled", "-s", "fp32, fp32"], 1, "`BLOCK` of `doubled` has no value to compile for"),
+    (["kernels/ninetoothed.py:doubled", "-s", "fp32, fp32, BLOK=3"], 1, "did you mean BLOCK?"),
+    (["kernels/ninetoothed.py:doubled", "-s", "fp32, fp32, BLOCK=x"], 1, "a positive number is expected"),
+    (["kernels/ninetoothed.py:doubled", "-g", "1, 1, 1"], 2, "--grid is for kernels of Tileon"),
+    (["kernels/tilelang.py:triple", "-s", "n 3"], 1, "is no list of arguments"),
+    (["kernels/tilelang.py:triple", "-s", "m=3"], 1, "its parameters: n, kind"),
+    (["kernels/tilelang.py:plain", "-s", "3"], 1, "takes no signature"),
+    (["kernels/tilelang.py:plain", "--num-warps", "4"], 2, "--num-warps is for kernels of Tileon"),
+]
+
+
+def test_a_file_that_fails(python):
+    done = python("-m", "tilery", "compile", "wrong.py:add", files={"wrong.py": "def f():\n    1 / 0\nf()\n"})
+    assert done.returncode == 1 and done.stderr.count("File ") == 2
+    assert done.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+TRIED = """
+import contextlib, io, json, sys
+from tilery import cli
+
+found = []
+for arguments in json.loads(sys.argv[1]):
+    with contextlib.redirect_stderr(io.StringIO()) as told:
+        try:
+            status = cli.main(["compile", *arguments, "-o", "out"])
+        except SystemExit as end:
+            status = end.code
+    found.append((status, told.getvalue()))
+print(json.dumps(found))
+"""
+
+
+def test_wrong_calls(python, tmp_path):
+    done = python("-c", TRIED, json.dumps([arguments for arguments, _, _ in WRONG]), files=FILES)
+    assert done.returncode == 0, done.stderr
+    for (arguments, status, message), (found, told) in zip(WRONG, json.loads(done.stdout), strict=True):
+        assert (found, message in told) == (status, True), (arguments, told)
+    assert not (tmp_path / "out").exists()
