@@ -62,6 +62,22 @@ void setPythonError(const Error &error) {
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
 }
 
+std::string didYouMean(nb::handle name, nb::handle known) {
+  nb::object hint = nb::module_::import_("tilery.frontend.wording").attr("did_you_mean")(name, known);
+  return hint.is_none() ? "" : nb::str(hint).c_str();
+}
+
+void refuseOthers(const char *function, const nb::kwargs &others, std::initializer_list<const char *> known) {
+  nb::list names;
+  for (const char *name : known)
+    names.append(name);
+  for (auto [name, value] : others)
+    throw Error({Diagnostic::Kind::Type,
+                 std::string(function) + "() got an unexpected argument '" + nb::str(name).c_str() + "'",
+                 didYouMean(name, names),
+                 {}});
+}
+
 void bindErrors(nb::module_ &) {
   nb::register_exception_translator(
       [](const std::exception_ptr &pointer, void *) {

@@ -27,8 +27,7 @@ std::string meant(const State &state, PyObject *name) {
   for (const auto &parameter : state.parameters)
     if (const char *text = PyUnicode_AsUTF8(parameter.name); text && *text != '_') // those are our own
       known.append(nb::borrow(parameter.name));
-  nb::object hint = nb::module_::import_("tilery.frontend.wording").attr("did_you_mean")(nb::handle(name), known);
-  return hint.is_none() ? "" : nb::str(hint).c_str();
+  return didYouMean(name, known);
 }
 
 size_t parameterNamed(const State &state, PyObject *name) {

@@ -94,6 +94,9 @@ class Library:
         for number, name in enumerate(self._bundle.names):
             self._numbers.setdefault(name, []).append(number)
 
+    def __repr__(self) -> str:
+        return f"<library of {', '.join(self._numbers)}>"
+
     @classmethod
     def open(cls, path: str | Path) -> Library:
         return cls(Path(path).read_bytes())

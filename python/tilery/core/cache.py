@@ -52,9 +52,10 @@ def target_of(device: int) -> str:
 
 
 def stages(module: _native.Module, device: int, options: dict[str, Any], target: str | None = None) -> dict[str, str]:
-    """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}: what `image` compiles for these, as text."""
+    """{"tile": IR before the passes, "passes": after them, "plan": what the target makes of it, "llvm", "asm"}: what `image`
+    compiles for these, as text."""
     compiled = apart.compiled(module, **options, target=target or target_of(device), texts=True)
-    return {"tile": module.text(), "passes": compiled.tile, "llvm": compiled.llvm, "asm": compiled.asm}
+    return {"tile": module.text(), "passes": compiled.tile, "plan": compiled.plan, "llvm": compiled.llvm, "asm": compiled.asm}
 
 
 def _compile(module: _native.Module, device: int, options: dict[str, Any], text: str | None = None) -> bytes:

@@ -42,6 +42,12 @@ class CompiledKernel:
         self._ignored_hints: Sequence[str] | None = None  # of the usual code
         self._texts: dict[str, str] | None = None
 
+    def __repr__(self) -> str:
+        return f"<compiled kernel {self.name} for {self._machine()}>"
+
+    def _machine(self) -> str:
+        return "the CPU" if self.device < 0 else f"GPU {self.device}"
+
     # -- what a language says ----------------------------------------------------------------------------------------
     def trace(self) -> Kept:
         """The module with the kernel's IR. Asked for once, and only where the disk cache has no code."""
@@ -126,7 +132,7 @@ class CompiledKernel:
 
     @property
     def asm(self) -> dict[str, str]:
-        """{"tile": IR before the passes, "passes": after them, "llvm", "asm"}."""
+        """{"tile": IR before the passes, "passes": after them, "plan": what the target makes of it, "llvm", "asm"}."""
         if self._texts is None:
             self._texts = cache.stages(self.module, self.device, self.options)
         return self._texts

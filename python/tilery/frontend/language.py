@@ -14,16 +14,22 @@ from . import position
 from .operators import BINARY
 from .regions import Getter, Loop, Names, Putter, Regions
 from .structure import Mismatch, Undefined
+from .wording import did_you_mean
 
 CONDITIONAL = "the conditional expression"  # the name of its value
 
 
-def _usage(function: Callable[..., Any]) -> str:
+def _usage(function: Callable[..., Any], message: str) -> str:
+    """How to call a function, where Python says what is wrong with a call's arguments."""
     import inspect
+    import re
 
     signature = inspect.signature(function)
+    wrong = re.search(r"unexpected keyword argument '(\w+)'", message)
+    near = did_you_mean(wrong[1], signature.parameters) if wrong else None
     plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
-    return f"its parameters: {function.__name__}{signature.replace(parameters=plain, return_annotation=signature.empty)}"
+    usage = f"its parameters: {function.__name__}{signature.replace(parameters=plain, return_annotation=signature.empty)}"
+    return f"{near} {usage}" if near else usage
 
 
 def _same(value: Any) -> Any:
@@ -345,7 +351,7 @@ class Language(Regions):
             ours = isinstance(callee, type) and callee.__module__.startswith("tilery.")
             here = e.__traceback__ is not None and e.__traceback__.tb_next is None
             if here and (ours or isinstance(callee, types.FunctionType)):  # the arguments do not fit its parameters
-                raise error(TypeError, str(e).replace(".__init__()", "()", 1), hint=_usage(callee)) from None
+                raise error(TypeError, str(e).replace(".__init__()", "()", 1), hint=_usage(callee, str(e))) from None
             self._refuse_host_function(callee, (*args, *kwargs.values()))
             raise
         except ValueError:  # of an index that is asked for where there is no number

@@ -3,6 +3,7 @@
 import importlib
 from typing import Any
 
+from ..core.names import no_attribute
 from . import language
 from .build import build
 from .dtype import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
@@ -41,4 +42,4 @@ def __getattr__(name: str) -> Any:
     """What few programs ask for is imported then."""
     if name in ("aot", "auto_tuner", "debugging", "generation", "visualization"):
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

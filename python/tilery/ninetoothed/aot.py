@@ -15,6 +15,7 @@ from tilery._native.arrange import Symbol, Tensor
 
 from .. import aot as bundles
 from ..aot.targets import targets_of
+from ..core.names import takes_options
 from ..core.tile.types import dtype as element_type
 from ..errors import error
 from . import dtype as dtypes
@@ -162,6 +163,7 @@ def number(value: Any) -> int:
     raise error(TypeError, f"{value!r} cannot be part of a configuration", hint=hint)
 
 
+@takes_options
 def aot(
     func: Callable[..., Any] | Kernel,
     caller: str = "cuda",

@@ -16,6 +16,7 @@ from tilery import _native
 
 from ..core.timing import measure
 from ..errors import error
+from ..frontend.wording import counted
 
 
 class AutoTuner:
@@ -34,6 +35,9 @@ class AutoTuner:
         self._folder = Path(_native.cache_folder() or tempfile.gettempdir()) / "auto_tuning"
         self._cache_path = self._path("\n".join(self._keys))
         self._best_func: dict[str, Callable[..., Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"<autotuner of {counted(len(self._keys), 'function')}: {', '.join(self._keys)}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         key = self._make_arg_key(args, kwargs)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..core.names import takes_options
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from .configurations import Config
 
 
+@takes_options
 def build(
     premake: Callable[..., Any],
     configs: Iterable[Config],

@@ -14,11 +14,12 @@ from tilery._native.arrange import Symbol, Tensor
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..core.explanation import Explanation
+from ..core.names import takes_options
 from ..core.pickled import OwnCopy, by_name
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
-from ..frontend.wording import counted, number_of
+from ..frontend.wording import counted, did_you_mean, number_of
 from . import jagged, tuning
 from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
@@ -29,6 +30,7 @@ CALLERS = ("cpu", "cuda")  # that compile ahead of time; "torch" compiles when i
 _MISSING = object()
 
 
+@takes_options
 def jit(
     func: Callable[..., Any] | None = None,
     *,
@@ -132,11 +134,12 @@ class Kernel(OwnCopy):
         return by_name(self, "pickle what makes it: its arrangement and application; or use it under its name in its module")
 
     def __repr__(self) -> str:
-        return f"<kernel {self.application.__qualname__}>"
+        symbols = "".join(f", {name}" for name in self.symbols)
+        return f"<kernel {self.application.__qualname__}({', '.join(self.names)}{symbols})>"
 
     @property
     def asm(self) -> dict[str, str]:
-        """The stages of the last compilation as text: {"tile", "passes", "llvm", "asm"}."""
+        """The stages of the last compilation as text: {"tile", "passes", "plan", "llvm", "asm"}."""
         if self._last is None:
             raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
 
@@ -233,8 +236,11 @@ class Kernel(OwnCopy):
                 f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}",
             )
         kwargs.update(zip(labels, args[len(self.names) :]))
-        if not kwargs.keys() <= self._keywords:
-            return self._launcher(*values, **kwargs)  # says what it does not know
+        unknown = next((name for name in kwargs if name not in self._keywords), None)
+        if unknown is not None:
+            known = (*self.names, *self.symbols, *NAMES, "debug")
+            hint = did_you_mean(unknown, known) or f"it takes {', '.join(known)}"
+            raise error(TypeError, f"{self.application.__name__}() got an unexpected argument '{unknown}'", hint=hint)
         if given:
             return self._call_with(given, values, kwargs)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilery._native.arrange import Tensor
 
+from ..core.names import takes_options
 from ..errors import error
 from .arguments import parameters_of
 from .jit import CALLERS, Kernel
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .aot import Launcher
 
 
+@takes_options
 def make(
     arrangement: Callable[..., Any],
     application: Callable[..., Any],

@@ -7,6 +7,8 @@ from typing import Any
 
 from tilery._native.arrange import Tensor
 
+from ..errors import error
+from ..frontend.wording import did_you_mean
 from .eval import eval, subs
 from .naming import auto_generate
 
@@ -50,6 +52,16 @@ def _reduced(tensor: Tensor) -> tuple[Any, ...]:
     return _restored, (tensor.state(),)
 
 
+def _missing(tensor: Tensor, name: str) -> Any:
+    """Python asks for a name that a tensor does not have."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    known = [known for known in dir(Tensor) if known[:1] != "_"]
+    message = f"a Tensor has no attribute {name!r}"
+    raise error(AttributeError, message, hint=did_you_mean(name, known) or "it has " + ", ".join(known))
+
+
+Tensor.__getattr__ = _missing
 Tensor.__reduce__ = _reduced
 Tensor.eval = eval
 Tensor.subs = subs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ..core.names import no_attribute
 from . import language, layout, math, profiler, testing, transform, tvm, utils
 from .env import disable_cache, enable_cache, env, is_cache_enabled
 from .jit import JITKernel, compile, jit, par_compile
@@ -79,4 +80,4 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _PLACES:
         return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from ..core.checks import host_number
+from ..core.names import no_attribute
 from ..core.tile.aggregate import aggregate
 from . import backends, compiler, errors, language, runtime, tools
 from .compiler import CompilationError, CompiledKernel, compile
@@ -59,7 +60,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.runtime._allocation").set_allocator
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 @constexpr_function

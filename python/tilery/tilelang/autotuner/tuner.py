@@ -13,11 +13,12 @@ from typing import Any
 from tilery import _native
 
 from ...core import cache
+from ...core.names import takes_options
 from ...core.pickled import OwnCopy, by_name
 from ...core.timing import unrecorded
 from ...errors import error
 from ...frontend.fingerprint import fingerprint
-from ...frontend.wording import shown
+from ...frontend.wording import counted, shown
 from ..jit import JITImpl, prepare
 from ..jit import compile as compile_function
 from ..jit.kernel import JITKernel
@@ -132,6 +133,10 @@ class AutoTuner:
         self.fn, self.configs = fn, configs
         self.compile_args, self.profile_args = CompileArgs(), ProfileArgs()
 
+    def __repr__(self) -> str:
+        configs = "" if callable(self.configs) else f" of {counted(len(self.configs), 'configuration')}"
+        return f"<autotuner{configs}: {getattr(self.fn, '__name__', self.fn)}>"
+
     @classmethod
     def from_kernel(cls, kernel: Callable[..., Any], configs: Configs) -> AutoTuner:
         return cls(kernel, configs)
@@ -209,6 +214,10 @@ class AutoTuneImpl(OwnCopy):
         if name == "jit_impl":
             raise AttributeError(name)
         return getattr(self.jit_impl, name)
+
+    def __repr__(self) -> str:
+        configs = "" if callable(self.configs) else f" of {counted(len(self.configs), 'configuration')}"
+        return f"<autotuner{configs}: {self.jit_impl!r}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The kernel with the best configuration; an eager function runs with it."""
@@ -349,6 +358,7 @@ def _kind(value: Any) -> Any:
     return repr(value)
 
 
+@takes_options
 def autotune(
     func: Any = None,
     *,

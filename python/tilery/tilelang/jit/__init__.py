@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...core.names import takes_options
 from ...core.pickled import OwnCopy, by_name
 from ...errors import error
 from ...frontend.source import remember
@@ -20,6 +21,7 @@ from .options import Options
 __all__ = ["JITImpl", "JITKernel", "compile", "jit", "par_compile"]
 
 
+@takes_options
 def compile(
     func: PrimFunc | None = None,
     out_idx: int | Sequence[int] | None = None,
@@ -103,6 +105,10 @@ class JITImpl(OwnCopy):
     def __reduce__(self) -> str:
         return by_name(self, "pickle the function that makes it, or use it under its name in its module")
 
+    def __repr__(self) -> str:
+        kind = "eager kernel" if self.eager else "kernels of"
+        return f"<{kind} {self.__name__}({', '.join(self.signature.parameters)})>"
+
     def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
         """The prim_func for these arguments; of an eager function, types of tensors may stand for tensors."""
         if self.eager:
@@ -169,6 +175,7 @@ class JITImpl(OwnCopy):
         return self.compile(*args, **kwargs).get_kernel_source()
 
 
+@takes_options
 def jit(
     func: Callable[..., Any] | None = None,
     *,

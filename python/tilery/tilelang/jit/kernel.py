@@ -183,6 +183,11 @@ class JITKernel(OwnCopy, _native.Launcher):
         hint = "pickle what makes it: a function of @tilelang.jit and its arguments; or write its code with `export_library`"
         raise not_pickled(f"the kernel `{self.prim_func.__name__}`", hint)
 
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}: {kind}" for name, kind in self.prim_func.params)
+        made = "".join(f", makes {self.prim_func.params[i][0]}" for i in self.out_idx)
+        return f"<kernel {self.prim_func.__name__}({given}){made}>"
+
     def launch_observed(self, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """A call that is not native: the first, one by name or of another number of arguments, and all of kernels whose arguments
         or results are not what their callers see."""
@@ -348,7 +353,7 @@ class JITKernel(OwnCopy, _native.Launcher):
 
     @property
     def asm(self) -> dict[str, str]:
-        """{"tile", "passes", "llvm", "asm"}: the stages of the last kind of call."""
+        """{"tile", "passes", "plan", "llvm", "asm"}: the stages of the last kind of call."""
         return self._latest().asm
 
     def show_source(self, which: str = "kernel") -> None:

@@ -17,6 +17,7 @@ from ...core import ignored
 from ...core.cache import target_of
 from ...core.checks import host_number
 from ...core.kept import Kept
+from ...core.names import takes_options
 from ...core.switches import switch
 from ...errors import Error, error
 from ...frontend.fingerprint import watched
@@ -218,6 +219,7 @@ def plan(kernel: Any, signature: Any, values: dict[str, Any]) -> Any:
     return observed_plan(compiled, _warming.get())
 
 
+@takes_options
 def compile(
     src: ASTSource, target: GPUTarget | None = None, options: Mapping[str, Any] | None = None, _env_vars: Any = None
 ) -> CompiledKernel:

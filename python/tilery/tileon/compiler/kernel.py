@@ -58,6 +58,12 @@ class KernelHandle(core.CompiledKernel):
     given: dict[str, Any]
     _run: _Run | None = None
 
+    def __repr__(self) -> str:
+        return f"<compiled kernel {self.name}({', '.join(map(_written, self.arguments))}) for {self._machine()}>"
+
+    def _machine(self) -> str:
+        return super()._machine() if self.target is None or self.target.backend == "cpu" else self.target.native
+
     @property
     def jit_function(self) -> Any:
         """The JITFunction; None: it is gone."""
@@ -221,8 +227,8 @@ class KernelHandle(core.CompiledKernel):
 
     @property
     def asm(self) -> dict[str, Any]:
-        """The stages: "tile" (IR before the passes), "passes" (after them), "llvm", "asm", and the same by upstream's names: on
-        a GPU ttir, ttgir, llir, ptx and cubin (bytes), on a CPU ttir, tttcir and llir."""
+        """The stages: "tile" (IR before the passes), "passes" (after them), "plan", "llvm", "asm", and the same by upstream's
+        names: on a GPU ttir, ttgir, llir, ptx and cubin (bytes), on a CPU ttir, tttcir and llir."""
         if self._texts is None:
             elsewhere = self._elsewhere
             texts: dict[str, Any] = dict(cache.stages(self.module, self.device, self.options, elsewhere))
@@ -247,6 +253,15 @@ class _WithSass(dict[str, Any]):
 
         self[key] = get_sass(self["cubin"])
         return self[key]
+
+
+def _written(argument: tuple[Any, ...]) -> str:
+    """One of `KernelHandle.arguments`, as a signature has it."""
+    name, *known = argument
+    if len(known) == 1:
+        return f"{name}={known[0]!r}"
+    element, pointer, _, divisor = known
+    return f"{name}: {'*' if pointer else ''}{element}" + (f":{divisor}" if divisor > 1 else "")
 
 
 def _no_plan(*_: Any) -> None:

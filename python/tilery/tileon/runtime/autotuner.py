@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...core.checks import is_whole
+from ...core.names import takes_options
 from ...core.present import present
 from ...core.switches import switch
 from ...core.timing import show_progress, unrecorded
 from ...errors import StaticAssertion, error
+from ...frontend.wording import counted
 from .errors import AutotunerError, OutOfResources, PTXASError, UnsupportedCluster
 from .jit import JITFunction, KernelInterface
 from .tuner_checks import check, check_call
@@ -31,6 +33,7 @@ class Config:
     :param pre_hook: called before the kernel with the dict of its arguments.
     """
 
+    @takes_options
     def __init__(
         self,
         kwargs: dict[str, Any],
@@ -136,6 +139,11 @@ class Autotuner(_Wrapper):
         self.base_fn = fn
         while not inspect.isfunction(self.base_fn):
             self.base_fn = self.base_fn.fn
+
+    def __repr__(self) -> str:
+        best = f", best: {self.best_config}" if self.best_config is not None else ""
+        keys = f" by {', '.join(map(str, self.keys))}" if self.keys else ""
+        return f"<autotuner of {counted(len(self.configs), 'configuration')}{keys}: {self.fn!r}{best}>"
 
     @property
     def jit_function(self) -> JITFunction:
@@ -351,6 +359,9 @@ class Heuristics(_Wrapper):
     def __init__(self, fn: Any, arg_names: Sequence[str], values: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
         self.fn, self.arg_names, self.values = fn, list(arg_names), values
 
+    def __repr__(self) -> str:
+        return f"<heuristics for {', '.join(self.values)}: {self.fn!r}>"
+
     def run(self, *args: Any, **kwargs: Any) -> Any:
         for name, function in self.values.items():
             kwargs[name] = function({**dict(zip(self.arg_names, args)), **kwargs})
@@ -364,6 +375,7 @@ def _is_ours(kernel: Any) -> bool:
     return type(kernel) is JITFunction
 
 
+@takes_options
 def autotune(
     configs: Iterable[Config],
     key: Iterable[str],

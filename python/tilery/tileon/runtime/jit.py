@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from tilery import _native
 
 from ...core.ignored import ignore
+from ...core.names import takes_options
 from ...core.present import present
 from ...core.switches import switch
 from ...core.tile import types
@@ -332,6 +333,7 @@ def _without_function(state: dict[str, Any]) -> JITFunction:
     return kernel
 
 
+@takes_options
 def jit(
     fn: Callable[..., Any] | None = None,
     *,

@@ -1,0 +1,42 @@
+"""Names that programs get wrong: options of decorators and functions, and what a module has."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from ..errors import error
+from ..frontend.wording import did_you_mean
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def takes_options(function: _Function) -> _Function:
+    """Decorator of what programs call with options: a name that it does not have is refused with the one that may be meant.
+
+    :raises tilery.TypeError: in calls, for such a name."""
+    code = function.__code__  # type: ignore[attr-defined]  # it is a function
+    known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs.keys() <= known:
+            wrong = next(name for name in kwargs if name not in known)
+            told = sorted(name for name in known if name != "self" and not name.startswith("_"))
+            name = function.__qualname__.removesuffix(".__init__")
+            hint = did_you_mean(wrong, told) or "its options: " + ", ".join(told)
+            raise error(TypeError, f"{name}() got an unexpected keyword argument '{wrong}'", hint=hint)
+        return function(*args, **kwargs)
+
+    return cast(_Function, call)
+
+
+def no_attribute(module: str, name: str) -> AttributeError:
+    """What a module's `__getattr__` raises for a name that the module does not have."""
+    message = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("__"):  # Python's own, which it asks for often
+        return AttributeError(message)
+    wrong = error(AttributeError, message, hint=did_you_mean(name, getattr(sys.modules[module], "__all__", ())))
+    return cast(AttributeError, wrong)
