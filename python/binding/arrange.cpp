@@ -187,7 +187,7 @@ std::vector<Slice> toSlices(nb::handle key, const Tensor &tensor) {
     else if (PySlice_Check(item.ptr()))
       slices.push_back(
           {Slice::Kind::range, toOptional(item.attr("start")), toOptional(item.attr("stop")), toOptional(item.attr("step"))});
-    else if (PyLong_Check(item.ptr()) || nb::isinstance<Symbol>(item))
+    else if (PyIndex_Check(item.ptr()) || nb::isinstance<Symbol>(item)) // NumPy's integers, too
       slices.push_back({Slice::Kind::index, toSymbol(item), {}, {}});
     else
       throw nb::type_error(("Index `" + nb::cast<std::string>(nb::repr(item)) + "` must be an `int`, `slice`, or `None`, not `" +

@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     from ..aot.program import load
     from ..aot.targets import on_gpu, targets_named
+    from ..core import frames
     from ..errors import Error
-    from . import frames
 
     targets = targets_named(part.strip() for part in arguments.target.split(","))
     places = {on_gpu(target) for target in targets}

@@ -9,7 +9,7 @@ import signal
 import sys
 import types
 
-from . import frames
+from ..core import frames
 
 
 class Program:

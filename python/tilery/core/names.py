@@ -17,7 +17,7 @@ def takes_options(function: _Function) -> _Function:
     """Decorator of what programs call with options: a name that it does not have is refused with the one that may be meant.
 
     :raises tilery.TypeError: in calls, for such a name."""
-    code = function.__code__  # type: ignore[attr-defined]  # it is a function
+    code = function.__code__
     known = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     @functools.wraps(function)

@@ -81,7 +81,7 @@ class Trace:
             if not chain:
                 raise
             wrong = self.explain(e, chain)
-            wrong.by_python = True
+            wrong.by_python, wrong.shows_frames = True, self.keeps_frames
             raise wrong from e if _from_a_program(e) else None
 
     def explain(self, exception: Exception, chain: list[Place]) -> Error:

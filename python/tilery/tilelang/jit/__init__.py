@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...core.frames import trimmed
 from ...core.names import takes_options
 from ...core.pickled import OwnCopy, by_name
-from ...errors import error
+from ...errors import Error, error
 from ...frontend.source import remember
 from ..language.eager.builder import PrimFunc
 from ..utils.progress import Progress
@@ -158,7 +159,10 @@ class JITImpl(OwnCopy):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The kernel for these arguments; an eager function runs at once."""
-        return self.eager(args, kwargs) if self.eager else self.compile(*args, **kwargs)
+        try:
+            return self.eager(args, kwargs) if self.eager else self.compile(*args, **kwargs)
+        except Error as wrong:
+            raise trimmed(wrong)
 
     def par_compile(
         self, configs: Iterable[Any], num_workers: int | None = None, ignore_error: bool = False

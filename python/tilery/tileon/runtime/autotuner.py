@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...core.checks import is_whole
+from ...core.frames import trimmed
 from ...core.names import takes_options
 from ...core.present import present
 from ...core.switches import switch
 from ...core.timing import show_progress, unrecorded
-from ...errors import StaticAssertion, error
+from ...errors import Error, StaticAssertion, error
 from ...frontend.wording import counted
 from .errors import AutotunerError, OutOfResources, PTXASError, UnsupportedCluster
 from .jit import JITFunction, KernelInterface
@@ -341,6 +342,8 @@ class Autotuner(_Wrapper):
             if config.pre_hook is not None:
                 config.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()})
             return self.fn.run(*args, **kwargs, **config.all_kwargs())
+        except Error as wrong:
+            raise trimmed(wrong)
         finally:
             self.nargs = None
 

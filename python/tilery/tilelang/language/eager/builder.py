@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from ....core import cache
+from ....core.frames import trimmed
 from ....core.ignored import Ignored, told
 from ....core.kept import Kept
 from ....errors import Error, error
@@ -162,7 +163,10 @@ def prim_func(func: Any = None, private: bool = False, check_well_formed: bool =
     ignored = tuple(told("T.prim_func", {"private": private, "check_well_formed": check_well_formed}))
 
     def decorated(function: Callable[..., Any]) -> PrimFunc:
-        made = PrimFunc(function, names)
+        try:
+            made = PrimFunc(function, names)
+        except Error as wrong:
+            raise trimmed(wrong)
         made.ignored = ignored
         return made
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import runpy
 import types
 
 import tilery
 
 from ..errors import Error
+from .present import present
 
 _OWN = tuple(os.path.join(os.path.realpath(folder), "") for folder in tilery.__path__)
-_RUNNERS = (runpy.__file__, "<frozen runpy>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 
 
 def of_program(error: BaseException) -> types.TracebackType | None:
@@ -32,8 +31,15 @@ def of_program(error: BaseException) -> types.TracebackType | None:
     return error.__traceback__
 
 
+def trimmed(error: Error) -> Error:
+    """The error with the user's frames alone below the function that raises it again: called where programs call us."""
+    return error if error.shows_frames else error.with_traceback(_without_ours(error))
+
+
 def _is_ours(file: str) -> bool:
-    return file in _RUNNERS or os.path.realpath(file).startswith(_OWN)
+    runpy = present("runpy")
+    ran = runpy is not None and file == runpy.__file__
+    return ran or file.startswith("<frozen ") or os.path.realpath(file).startswith(_OWN)
 
 
 def _without_ours(error: BaseException) -> types.TracebackType | None:
