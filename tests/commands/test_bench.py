@@ -54,6 +54,27 @@ def test_each_kind_of_launch(python):
         assert 0 < float(row[5]) <= float(row[4]) <= float(row[6]) < float(row[3])  # compiled at the first call
 
 
+STRUCTURES = """
+import torch, triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+@triton.jit
+def sums(d, out, N: tl.constexpr):
+    tl.store(out[0] + tl.arange(0, N), tl.load(out[0] + tl.arange(0, N)) + tl.sum(d.load([0, 0]), axis=1))
+
+out = torch.zeros(16)
+sums[(1,)](TensorDescriptor(torch.ones(16, 16), [16, 16], [16, 1], [16, 16]), (out, 3), N=16)
+print(out.sum().item())
+"""
+
+
+def test_arguments_that_hold_tensors(python):
+    done = python("-m", "tilery", "bench", "--seconds", "0", "-c", STRUCTURES)
+    printed, _, row = done.stdout.splitlines()
+    assert printed == "256.0" and row.endswith("[1] float32[16, 16] by [16, 16] (float32[16], 3) N=16"), row
+
+
 TUNED = """
 import torch, triton
 import triton.language as tl

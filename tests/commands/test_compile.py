@@ -47,7 +47,25 @@ def plain(x: T.Tensor((64,), "float32")):
         for i in T.Parallel(64):
             x[i] = 7
 """
-FILES = {"kernels/tileon.py": TILEON, "kernels/ninetoothed.py": NINETOOTHED, "kernels/tilelang.py": TILELANG}
+EAGER = """
+import tilelang
+import tilelang.language as T
+
+@tilelang.jit
+def more(x, y, by=1):
+    N = T.const("N")
+    x: T.Tensor[[N], T.float32]
+    y: T.Tensor[[N], T.float32]
+    with T.Kernel(1, threads=64):
+        for i in T.Parallel(N):
+            y[i] = x[i] + by
+"""
+FILES = {
+    "kernels/eager.py": EAGER,
+    "kernels/ninetoothed.py": NINETOOTHED,
+    "kernels/tilelang.py": TILELANG,
+    "kernels/tileon.py": TILEON,
+}
 
 
 @pytest.fixture
@@ -133,6 +151,13 @@ def test_order_of_targets():
     ]
 
 
+def test_eager_kernels_of_tilelang(compiled):
+    library = aot.Library.open(compiled("kernels/eager.py:more", "-s", "N=64, by=3") / "more.tilery")
+    x, y = np.ones(64, np.float32), np.zeros(64, np.float32)
+    library.call("more", x, y)
+    assert (y == 4).all()
+
+
 def test_prim_funcs_and_folders(compiled):
     folder = compiled("kernels/tilelang.py:plain", "-t", "sm_80")
     assert sorted(path.name for path in folder.iterdir()) == ["plain.c", "plain.h", "plain.tilery"]
@@ -157,6 +182,7 @@ WRONG = [
     (["kernels/ninetoothed.py:doubled", "-g", "1, 1, 1"], 2, "--grid is for kernels of Tileon"),
     (["kernels/tilelang.py:triple", "-s", "n 3"], 1, "is no list of arguments"),
     (["kernels/tilelang.py:triple", "-s", "m=3"], 1, "its parameters: n, kind"),
+    (["kernels/eager.py:more"], 1, "is missing the tensor `x`"),
     (["kernels/tilelang.py:plain", "-s", "3"], 1, "takes no signature"),
     (["kernels/tilelang.py:plain", "--num-warps", "4"], 2, "--num-warps is for kernels of Tileon"),
 ]

@@ -8,7 +8,8 @@ program includes the header, compiles NAME.c and links libtilery_rt (`tilery --p
 The signature is that of the kernel's language:
   Tileon, Triton   a part a parameter: a type (*fp32: a pointer), `:16` where the value divides by 16, or a compile-time value
   NineToothed      the element type of each argument that declares none; NAME=NUMBER for symbols (block sizes else are chosen)
-  TileLang         the arguments of the function of @tilelang.jit, as Python writes them; none for a @T.prim_func
+  TileLang         the arguments of the function of @tilelang.jit, as Python writes them; none for a @T.prim_func;
+                   of a kernel whose tensors its body declares, the sizes of T.const by name: N=1024
 The file is imported, not run as a program: what stands under `if __name__ == "__main__"` does not run."""
 
 from __future__ import annotations

@@ -128,4 +128,8 @@ def _short(value: Any) -> str:
     if hasattr(value, "dtype") and len(getattr(value, "shape", ())):
         kind = str(value.dtype).removeprefix("torch.")
         return f"{kind}[{', '.join(map(str, value.shape))}]"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_short, value))})"
+    if hasattr(value, "base") and hasattr(value, "block_shape"):
+        return f"{_short(value.base)} by {list(value.block_shape)}"
     return shown(value)

@@ -18,7 +18,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 
-from ..errors import error
+from ..errors import Error, error
 
 _KEPT = 16  # versions of one file
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -213,6 +213,13 @@ def _origin(file: str) -> str:
     return "`python -c` or of what exec is given" if file == "<string>" else f"{file!r}"
 
 
+def _unreadable(message: str, hint: str) -> Error:
+    """No function of a language says so."""
+    wrong = error(OSError, message, hint=hint)
+    wrong.by_python = True
+    return wrong
+
+
 def _found(function: types.FunctionType) -> tuple[list[str], ast.stmt]:
     """(lines of the file, the function's definition) as they were when Python compiled it."""
     code = function.__code__
@@ -220,8 +227,7 @@ def _found(function: types.FunctionType) -> tuple[list[str], ast.stmt]:
     now = [] if made_from else _lines_now(function)
     texts = [text for text in (made_from, *reversed(_texts.get(code.co_filename, ()))) if text]
     if not texts:
-        raise error(
-            OSError,
+        raise _unreadable(
             f"the source of `{function.__name__}` is not available: a kernel is compiled from its text, and Python keeps none of "
             f"{_origin(code.co_filename)}",
             hint="save it in a file and import that (or `tilery run` it; `tilery run -c` and `tilery run -` keep theirs, too). "
@@ -236,8 +242,7 @@ def _found(function: types.FunctionType) -> tuple[list[str], ast.stmt]:
     is_lambda = code.co_name == "<lambda>" and not isinstance(found, ast.FunctionDef)
     if found is not None and (is_lambda or _changed_by_a_hook(function)):
         return lines, found
-    raise error(
-        OSError,
+    raise _unreadable(
         f"the file of `{function.__name__}` was edited after Python had read it: what stands in line {code.co_firstlineno} "
         "is not what was imported",
         hint="import or reload the module again, or start the program anew",

@@ -80,6 +80,7 @@ def _of_function(kind: type[Exception], message: str) -> Exception:
     try:
         raise_of_function(kind, message)
     except kind as raised:
+        raised.__suppress_context__ = True  # the trace's own error says the same
         return raised
     raise AssertionError(message)
 
