@@ -119,7 +119,11 @@ WRONG = {
     ),
     "float meta": (lambda: by_size(X, X, SIZE=4.0), TypeError, "`SIZE` of kernel `copy` must be an int, got 4.0"),
     "negative meta": (lambda: by_size(X, X, SIZE=-4), ValueError, "`SIZE` of kernel `copy` must be at least 1, got -4"),
-    "unknown keyword": (lambda: by_size(X, X, BLOCK=4), TypeError, "copy() got an unexpected argument 'BLOCK'"),
+    "unknown keyword": (
+        lambda: by_size(X, X, BLOCK=4),
+        TypeError,
+        "copy() got an unexpected argument 'BLOCK'\n  hint: it takes x, y, SIZE, num_warps, num_stages, max_num_configs, debug",
+    ),
     "missing argument": (lambda: plain(X), TypeError, "copy() is missing the argument 'y'"),
     "too many arguments": (lambda: plain(X, X, X), TypeError, "kernel `copy` takes 2 arguments, got 3"),
     "a number for a size that is chosen": (lambda: huge(X, X, 3), TypeError, "kernel `copy` takes 2 arguments, got 3"),

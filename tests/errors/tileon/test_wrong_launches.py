@@ -80,7 +80,11 @@ WRONG = {
         "compile-time argument 'BLOCK_SIZE' is a Tensor; a number is expected\n  hint: pass BLOCK_SIZE.item()",
     ),
     "twice": (lambda: add[(1,)](X, X, X, 32, 32, BLOCK_SIZE=32), TypeError, "add() got argument 'BLOCK_SIZE' twice"),
-    "unknown keyword": (lambda: add[(1,)](X, X, X, 32, BLOCK=32), TypeError, "add() got an unexpected argument 'BLOCK'"),
+    "unknown keyword": (
+        lambda: add[(1,)](X, X, X, 32, BLOCK=32),
+        TypeError,
+        "add() got an unexpected argument 'BLOCK'\n  hint: did you mean BLOCK_SIZE?",
+    ),
     "number for a pointer": (
         lambda: add[(1,)](3, X, X, 32, 32),
         TypeError,
