@@ -1,5 +1,11 @@
 """`tilery run` behaves as `python` does."""
 
+import argparse
+
+import pytest
+
+from tilery.commands import run
+
 
 def test_program_is_main(tilery_run):
     out = tilery_run(
@@ -72,6 +78,22 @@ def test_text_and_standard_input(python, tmp_path):
     fresh = {"TILERY_CACHE_DIR": str(tmp_path / "another")}
     done = python("-m", "tilery", "run", "-", "b", text=KERNEL + "import sys; print(sys.argv)", environment=fresh)
     assert (done.returncode, done.stdout) == (0, "[2.5, 2.5, 2.5, 2.5] __main__\n['-', 'b']\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "given, wanted",
+    [
+        (["-c", "pass", "a", "--", "-m", "b"], ("code", "pass", ("a", "--", "-m", "b"))),
+        (["-m", "json.tool", "--", "-c"], ("module", "json.tool", ("--", "-c"))),
+        (["-", "-c", "--", "x"], ("program", "-", ("-c", "--", "x"))),
+        (["--", __file__, "--help"], ("program", __file__, ("--help",))),
+    ],
+)
+def test_arguments_are_those_of_the_program(given, wanted):
+    parser = argparse.ArgumentParser()
+    run.add_program(parser)
+    found = run.program_of(parser.parse_args(given))
+    assert (found.kind, found.name, found.arguments) == wanted
 
 
 WRONG = """

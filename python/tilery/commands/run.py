@@ -26,6 +26,10 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 
 def program_of(arguments: argparse.Namespace) -> Program:
     """The program that the arguments name; the process ends, with status 2, where they name none."""
+    if arguments.code or arguments.module:  # argparse takes `--` and what is behind it for the program
+        (arguments.code or arguments.module).extend(arguments.program)
+    elif arguments.program[:1] == ["--"]:
+        del arguments.program[0]
     for kind in ("code", "module", "program"):
         given = getattr(arguments, kind)
         if given:
