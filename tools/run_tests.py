@@ -2,7 +2,7 @@
 it has ended; skips are named, those for want of a GPU counted apart on the line before the last. The last line is over all
 runners: `N passed, N failed, N skipped`.
 
-usage: ./run test [lint|unit|ir|fuzz|launches|python|emulated] [arguments of that runner]
+usage: ./run test [lint|unit|ir|fuzz|launches|python|docs|emulated] [arguments of that runner]
        ./run test long [K/N | today]   campaigns of random programs, models, sweeps over every type: all, or one of N slices
        ./run test sanitize [...]       sanitizers and fuzzers: tools/sanitize.py says what it takes
        ./run test ci                   every runner, then today's slices of `long` and `sanitize`
@@ -120,6 +120,12 @@ def python(args, scratch):
     return [python_tests(args, scratch, FIRST)] if args else shared(["tests"], scratch)
 
 
+def docs(args, scratch):
+    """The site, strictly, with the programs of its tutorials: a test."""
+    command = [sys.executable, ROOT / "tools" / "docs.py", *(args or ["--out", scratch / "site"])]
+    return [Job(command, lambda bad: Count(not bad, bad != 0))]
+
+
 def emulated(args, scratch):
     """Python programs on the emulated GPU: tests that are marked `gpu`, those of EMULATED or others."""
     folder = BUILD / "tests" / "emulator" / "gpu"
@@ -155,7 +161,8 @@ def long(args, scratch):
     return [*tests, *fuzzed(runs), *shared(["tests", "-m", "long", f"--slice={part}/{parts}"], scratch)]
 
 
-RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "launches": launches, "python": python, "emulated": emulated}
+RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "launches": launches, "python": python}
+RUNNERS |= {"docs": docs, "emulated": emulated}
 
 
 def plan(argv):

@@ -1,0 +1,342 @@
+# %% [markdown]
+# # NineToothed
+#
+# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it.
+# A kernel of NineToothed is two functions. The *arrangement* says which tiles of each tensor a program gets; the *application*
+# computes with them, and knows nothing of indices, strides or masks. A program that says `import ninetoothed` runs unchanged by
+# `tilery run program.py`.
+
+# %%
+import matplotlib.pyplot as plt
+import torch
+
+from tilery import ninetoothed
+from tilery.ninetoothed import Symbol, Tensor, block_size
+from tilery.ninetoothed import language as ntl
+from tilery.ninetoothed.visualization import visualize_arrangement
+from tilery.tileon.testing import do_bench
+
+torch.manual_seed(0)
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+# %% [markdown]
+# ## Vector add
+#
+# `x.tile((BLOCK,))` cuts a tensor into tiles of so many elements: a tensor of tensors. The outermost level of the arrangement is
+# the grid, and each program gets one tile of each argument. A parameter that is used is read; one that is assigned is written.
+# Elements beyond the end are left out by themselves.
+#
+# `block_size()` leaves the size open: for each kind of call a model of the machine chooses it
+# ([Autotuning](../guide/autotuning.md)).
+
+# %%
+BLOCK = block_size()
+
+
+def add_arrangement(x, y, z):
+    return x.tile((BLOCK,)), y.tile((BLOCK,)), z.tile((BLOCK,))
+
+
+def add_application(x, y, z):
+    z = x + y
+
+
+add_kernel = ninetoothed.make(add_arrangement, add_application, (Tensor(1), Tensor(1), Tensor(1)))
+
+
+def add(x, y):
+    z = torch.empty_like(x)
+    add_kernel(x, y, z)
+    return z
+
+
+x, y = torch.randn(100_003, device=DEVICE), torch.randn(100_003, device=DEVICE)
+torch.testing.assert_close(add(x, y), x + y)
+print("add agrees with torch")
+
+# %% [markdown]
+# A sum of vectors is bound by memory: two numbers are read and one is written for each addition, so that bytes a second say how
+# good it is. `do_bench` gives the time of a call in milliseconds, here the least of as many as fit 40 ms.
+
+# %%
+def rates(functions, sizes, work):
+    """{name: work(size) / time of function(size), in units of 1e9}"""
+    bench = lambda call: do_bench(call, warmup=5, rep=40, return_mode="min")
+    return {name: [work(n) / bench(make(n)) / 1e6 for n in sizes] for name, make in functions.items()}
+
+
+def plot(results, sizes, xlabel, ylabel):
+    figure, axes = plt.subplots()
+    for name, values in results.items():
+        axes.plot(sizes, values, marker="o", label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.legend()
+    plt.show()
+
+
+def calls(function, *shapes):
+    """make(n) -> a call of `function` on random tensors of shape(n)"""
+    def make(n):
+        arguments = [torch.randn(shape(n), device=DEVICE) for shape in shapes]
+        return lambda: function(*arguments)
+
+    return make
+
+
+sizes = [2**k for k in range(14, 25, 2)]
+vector = lambda n: (n,)
+functions = {"Tilery": calls(add, vector, vector), "torch": calls(torch.add, vector, vector)}
+plot(rates(functions, sizes, lambda n: 12 * n), sizes, "elements", "GB/s")
+
+# %% [markdown]
+# ## Softmax
+#
+# A program gets a whole row: `Symbol("WIDTH", constexpr=True)` is a size that the call names. `other` is what elements beyond the
+# row's end read as; minus infinity adds nothing to a sum of exponentials.
+
+# %%
+WIDTH = Symbol("WIDTH", constexpr=True)
+
+
+def softmax_arrangement(x, y):
+    return x.tile((1, WIDTH)), y.tile((1, WIDTH))
+
+
+def softmax_application(x, y):
+    exponentials = ntl.exp(x - ntl.max(x))
+    y = exponentials / ntl.sum(exponentials)
+
+
+softmax_kernel = ninetoothed.make(softmax_arrangement, softmax_application, (Tensor(2, other=float("-inf")), Tensor(2)))
+
+
+def softmax(x):
+    y = torch.empty_like(x)
+    softmax_kernel(x, y, WIDTH=x.shape[-1])
+    return y
+
+
+x = torch.randn(1823, 781, device=DEVICE)
+torch.testing.assert_close(softmax(x), torch.softmax(x, -1))
+print("softmax agrees with torch")
+
+# %%
+sizes = [2**k for k in range(8, 14)]
+matrix = lambda n: (1024, n)
+functions = {"Tilery": calls(softmax, matrix), "torch": calls(lambda x: torch.softmax(x, -1), matrix)}
+plot(rates(functions, sizes, lambda n: 8 * 1024 * n), sizes, "columns", "GB/s")
+
+# %% [markdown]
+# ## Matrix product
+#
+# A program needs a tile of the result, a row of tiles of the first factor and a column of tiles of the second. So tiles are tiled
+# once more: `.tile((1, -1))` gathers all tiles of a row, and `expand` gives each row's tiles to all programs of that row.
+# `squeeze` drops the dimension of extent 1 that is left between.
+
+# %%
+def matmul_arrangement(a, b, c, block_m=block_size(), block_n=block_size(), block_k=block_size()):
+    c = c.tile((block_m, block_n))
+    a = a.tile((block_m, block_k)).tile((1, -1)).expand((-1, c.shape[1]))
+    a.dtype = a.dtype.squeeze(0)
+    b = b.tile((block_k, block_n)).tile((-1, 1)).expand((c.shape[0], -1))
+    b.dtype = b.dtype.squeeze(1)
+    return a, b, c
+
+
+def matmul_application(a, b, c):
+    acc = ntl.zeros(c.shape, dtype=ntl.float32)
+    for k in range(a.shape[0]):
+        acc += ntl.dot(a[k], b[k])
+    c = acc
+
+
+matmul_kernel = ninetoothed.make(matmul_arrangement, matmul_application, (Tensor(2), Tensor(2), Tensor(2)))
+
+
+def matmul(a, b):
+    c = torch.empty(a.shape[0], b.shape[1], device=a.device)
+    matmul_kernel(a, b, c)
+    return c
+
+
+a, b = torch.randn(300, 500, device=DEVICE), torch.randn(200, 500, device=DEVICE)
+torch.testing.assert_close(matmul(a, b.T), a @ b.T, rtol=1e-4, atol=1e-4)
+print("matmul agrees with torch")
+
+# %% [markdown]
+# An arrangement can be looked at, with numbers for sizes ([Pictures of arrangements](../visualization.md)). Here four programs
+# multiply a matrix of 4 x 6 with one of 6 x 4, in tiles of 2 x 2:
+
+# %%
+small = (Tensor(shape=(4, 6), name="a"), Tensor(shape=(6, 4), name="b"), Tensor(shape=(4, 4), name="c"))
+visualize_arrangement(lambda *tensors: matmul_arrangement(*tensors, 2, 2, 2), small)
+
+# %% [markdown]
+# Strides come from the tensors of the call, so that a transposed factor or a slice needs no other kernel.
+
+# %%
+sizes = [128, 256, 512, 1024]
+square = lambda n: (n, n)
+functions = {"Tilery": calls(matmul, square, square), "torch": calls(torch.mm, square, square)}
+plot(rates(functions, sizes, lambda n: 2 * n**3), sizes, "rows and columns", "GFLOP/s")
+
+# %% [markdown]
+# ## Attention
+#
+# A program gets a block of rows of the queries of one head, and all blocks of rows of that head's keys and values. Inside, `k[i]`
+# is the block of step i. The matrix of scores is never stored as a whole: for each row the largest score so far and the sum of
+# exponentials are kept, and both and the result are scaled down when a larger score comes.
+
+# %%
+ROWS, COLUMNS = Symbol("ROWS", constexpr=True), Symbol("COLUMNS", constexpr=True)
+
+
+def attention_arrangement(q, k, v, scale, out):
+    def rows(t):
+        t = t.tile((1, 1, ROWS, -1))
+        t.dtype = t.dtype.squeeze((0, 1))
+        return t
+
+    queries = rows(q)
+
+    def blocks(t):
+        t = t.tile((1, 1, COLUMNS, -1)).tile((1, 1, -1, -1)).expand((-1, -1, queries.shape[-2], -1))
+        t.dtype = t.dtype.squeeze((0, 1, 3))
+        t.dtype.dtype = t.dtype.dtype.squeeze((0, 1))
+        return t
+
+    return queries, blocks(k), blocks(v), scale, rows(out)
+
+
+def attention_application(q, k, v, scale, out):
+    acc = ntl.zeros((q.shape[-2], v.dtype.shape[-1]), dtype=ntl.float32)
+    total = ntl.zeros((q.shape[-2],), dtype=ntl.float32)
+    largest = ntl.full((q.shape[-2],), float("-inf"), dtype=ntl.float32)
+    for i in range(k.shape[0]):
+        scores = ntl.dot(q, ntl.trans(k[i])) * scale
+        scores = ntl.where(k[i].offsets(-2) < k.source.shape[-2], scores, float("-inf"))
+        new = ntl.maximum(largest, ntl.max(scores, 1))
+        weights = ntl.exp(scores - new[:, None])
+        fade = ntl.exp(largest - new)
+        acc = acc * fade[:, None] + ntl.dot(weights, v[i])
+        total = total * fade + ntl.sum(weights, 1)
+        largest = new
+    out = acc / total[:, None]
+
+
+tensors = (Tensor(4), Tensor(4), Tensor(4), Tensor(0), Tensor(4))
+attention_kernel = ninetoothed.make(attention_arrangement, attention_application, tensors)
+
+
+def attention(q, k, v):
+    out = torch.empty_like(q)
+    attention_kernel(q, k, v, q.shape[-1] ** -0.5, out, ROWS=64, COLUMNS=64)
+    return out
+
+
+q, k, v = (torch.randn(2, 3, 200, 64, device=DEVICE) for _ in range(3))
+expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+torch.testing.assert_close(attention(q, k, v), expected, rtol=1e-4, atol=1e-4)
+print("attention agrees with torch")
+
+# %%
+sizes = [256, 512, 1024, 2048]
+heads = lambda n: (1, 2, n, 64)
+functions = {
+    "Tilery": calls(attention, heads, heads, heads),
+    "torch": calls(torch.nn.functional.scaled_dot_product_attention, heads, heads, heads),
+}
+plot(rates(functions, sizes, lambda n: 4 * 2 * n * n * 64), sizes, "rows", "GFLOP/s")
+
+# %% [markdown]
+# ## A model that learns
+#
+# A picture is to be learned: two layers get a place and say how bright it is. The first layer is a product whose result goes
+# through a sine before it is stored: an application may call another's function by name, so that the new kernel is three lines.
+# Backward, the gradient is multiplied with the cosine while it is read.
+
+# %%
+def sine_of_product(x, w, z):
+    product = ntl.zeros(z.shape, dtype=ntl.float32)
+    matmul_application(x, w, product)
+    z = ntl.sin(product)
+
+
+sine_kernel = ninetoothed.make(matmul_arrangement, sine_of_product, (Tensor(2), Tensor(2), Tensor(2)))
+
+
+def scaled_by_cosine(grad, y, out):
+    out = grad * ntl.cos(y)
+
+
+cosine_kernel = ninetoothed.make(add_arrangement, scaled_by_cosine, (Tensor(1), Tensor(1), Tensor(1)))
+
+
+class Sine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        z = torch.empty(x.shape[0], weight.shape[1], device=x.device)
+        sine_kernel(x, weight, z)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, weight = ctx.saved_tensors
+        inner = torch.empty_like(grad)
+        cosine_kernel(grad.reshape(-1), matmul(x, weight).view(-1), inner.view(-1))
+        return matmul(inner, weight.T), matmul(x.T, inner)
+
+
+class Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        return matmul(x, weight)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, weight = ctx.saved_tensors
+        return matmul(grad, weight.T), matmul(x.T, grad)
+
+
+edge = torch.linspace(-1, 1, 48, device=DEVICE)
+across, down = torch.meshgrid(edge, edge, indexing="xy")
+picture = ((across**2 + down**2).sqrt() * 9).sin() * (across + down > -0.4)
+places = torch.stack([across, down, torch.ones_like(across)], -1).reshape(-1, 3)
+first = (torch.randn(3, 128) * 6).to(DEVICE).requires_grad_()
+second = (torch.randn(128, 1) * 0.05).to(DEVICE).requires_grad_()
+model = lambda x: Linear.apply(Sine.apply(x, first), second)
+optimizer = torch.optim.Adam([first, second], lr=0.02)
+history = []
+for _ in range(300):
+    optimizer.zero_grad()
+    loss = (model(places)[:, 0] - picture.reshape(-1)).square().mean()
+    loss.backward()
+    optimizer.step()
+    history.append(loss.item())
+print(f"mean squared error: {history[0]:.2f} at first, {history[-1]:.3f} at the end")
+assert history[-1] < 0.03
+
+# %%
+figure, (left, middle, right) = plt.subplots(1, 3)
+left.plot(history)
+left.set_yscale("log")
+left.set_xlabel("step")
+left.set_ylabel("mean squared error")
+for axes, pixels in ((middle, picture), (right, model(places).detach().reshape(48, 48))):
+    axes.imshow(pixels.cpu(), cmap="coolwarm")
+    axes.set_axis_off()
+middle.set_title("picture")
+right.set_title("model")
+plt.show()
+
+# %% [markdown]
+# ## Where to go from here
+#
+# - What makes such kernels fast, and how to see why one is slow: [Performance](../guide/fast.md).
+# - Block sizes that a model chooses, and timing them: [Autotuning](../guide/autotuning.md).
+# - All functions of `ntl`: [Functions of the languages](../reference/functions.md#functions-of-tl-and-ntl).
