@@ -51,7 +51,7 @@ def run_tutorials(python, folder):
 
 def make_pages(python, folder, out):
     """MkDocs; its warnings are errors."""
-    settings = {"PYTHONPATH": str(ROOT / "tools"), "TILERY_TUTORIALS": str(folder / "pages"), "NO_MKDOCS_2_WARNING": "1"}
+    settings = {"PYTHONPATH": str(ROOT / "tools"), "SITE_TUTORIALS": str(folder / "pages"), "NO_MKDOCS_2_WARNING": "1"}
     command = [python, "-m", "mkdocs", "build", "--strict", "-f", ROOT / "mkdocs.yml", "-d", out]
     subprocess.run(command, check=True, env={**os.environ, **settings})
 

@@ -6,8 +6,6 @@ import re
 from datetime import date
 from pathlib import Path
 
-from mkdocs.structure.files import File
-
 ROOT = Path(__file__).resolve().parent.parent
 CPP = "../examples/cpp/tutorial.cpp"  # as seen from docs/
 NOTE = (
@@ -34,7 +32,9 @@ def absent(page):
 
 def on_files(files, config):
     """Adds the pages and notebooks that tools/tutorials.py made."""
-    for path in sorted(Path(os.environ["TILERY_TUTORIALS"]).iterdir()):
+    from mkdocs.structure.files import File
+
+    for path in sorted(Path(os.environ["SITE_TUTORIALS"]).iterdir()):
         text = path.read_text()
         if path.suffix == ".md":
             text = with_note(text, path.stem)

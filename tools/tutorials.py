@@ -60,7 +60,7 @@ def executed(notebook, python, paths, scratch):
     node = nbformat.from_dict(notebook)
     setup = nbformat.v4.new_code_cell("%config InlineBackend.figure_formats = ['svg']")
     node.cells.insert(0, setup)
-    NotebookClient(node, timeout=120, kernel_name="tilery", resources={"metadata": {"path": str(scratch)}}).execute()
+    NotebookClient(node, timeout=600, kernel_name="tilery", resources={"metadata": {"path": str(scratch)}}).execute()
     del node.cells[0]
     for number, cell in enumerate(cell for cell in node.cells if cell.cell_type == "code"):
         cell.execution_count = number + 1
