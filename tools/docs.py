@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("TILERY_BUILD_DIR", ROOT / "build"))
-TUTORIALS = [*sorted((ROOT / "docs" / "tutorials").glob("*.py")), ROOT / "examples" / "cpp" / "tutorial.cpp"]
+TUTORIALS = sorted(path for path in (ROOT / "docs" / "tutorials").iterdir() if path.suffix in (".py", ".cpp"))
 # What a browser fetches by itself, by tag and attribute; links are none of it.
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "use": "href", "video": "src"}
 LINKED = {"canonical", "alternate", "prev", "next"}
@@ -40,7 +40,7 @@ def run_tutorials(python, folder):
     """Writes a page, and a notebook of each Python program, into folder/pages."""
     (libraries,) = (python.parent.parent / "lib").glob("python3*/site-packages")
     paths = [ROOT / "python", BUILD / "python", libraries]
-    binary = BUILD / "examples" / "cpp" / "example-tutorial"
+    binary = BUILD / "docs" / "tutorials" / "tutorial-cpp"
     shutil.rmtree(folder / "pages", ignore_errors=True)
     for source in TUTORIALS:
         start = time.perf_counter()

@@ -7,10 +7,9 @@ from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CPP = "../examples/cpp/tutorial.cpp"  # as seen from docs/
 NOTE = (
-    "What the program printed and drew is from the day this page was made: {date}, {cpu}, {threads} threads, no GPU, perhaps "
-    "other work beside it; [Measured speed](../performance.md) has figures of interleaved rounds."
+    "What the program printed and drew is from the day this page was made: {date}, {cpu}, {threads} threads, no GPU, other work "
+    "beside it (load average {load:.1f}); [Measured speed](../performance.md) has figures of interleaved rounds."
 )
 
 
@@ -44,10 +43,11 @@ def on_files(files, config):
 
 def with_note(text, name):
     """The page of a tutorial with what it can be had as below its title, and where its figures come from."""
-    note = NOTE.format(date=date.today(), cpu=processor(), threads=len(os.sched_getaffinity(0)))
-    forms = f"[As a notebook]({name}.ipynb){{ download }}, [as a program]({name}.py){{ download }}. " if name != "cpp" else ""
+    note = NOTE.format(date=date.today(), cpu=processor(), threads=len(os.sched_getaffinity(0)), load=os.getloadavg()[2])
+    program = f"{name}.cpp" if name == "cpp" else f"{name}.py"
+    notebook = "" if name == "cpp" else f"[Notebook]({name}.ipynb){{ download }}, "
     title, _, rest = text.partition("\n")
-    return f"{title}\n\n<p class=\"made\" markdown>{forms}{note}</p>\n{rest}"
+    return f"{title}\n\n<p class=\"made\" markdown>{notebook}[program]({program}){{ download }}. {note}</p>\n{rest}"
 
 
 def processor():
@@ -76,9 +76,8 @@ def measured(table, names):
 def link(match, source):
     text, target, anchor = match[1], match[2], match[3] or ""
     place = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
-    if place == CPP or re.fullmatch(r"tutorials/\w+\.py", place) and not text.startswith("as a program"):
-        name = "cpp" if place == CPP else Path(place).stem
-        return f"[{text}]({posixpath.relpath(f'tutorials/{name}.md', posixpath.dirname(source) or '.')}{anchor})"
+    if re.fullmatch(r"tutorials/\w+\.(py|cpp)", place) and text != "program":
+        return f"[{text}]({posixpath.splitext(target)[0]}.md{anchor})"
     if place.startswith("../"):
         name = place.removeprefix("../")
         return f"`{name}`" if text.strip("`") == name else f"{text} (`{name}`)"

@@ -157,7 +157,7 @@ def main(source, out, python, paths, program):
     if source.suffix == ".cpp":
         printed = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=True).stdout
         page = page_of_cpp(cells_of(source.read_text(), "//"), printed)
-        (out / "cpp.md").write_text(page)
+        (out / f"{source.stem}.md").write_text(page)
         return
     notebook = executed(notebook_of(cells_of(source.read_text())), python, paths, out.parent)
     (out / f"{source.stem}.ipynb").write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")

@@ -309,7 +309,7 @@ left.set_ylabel("mean squared error")
 line = torch.linspace(-2, 2, 200, device=DEVICE)
 right.scatter(x.cpu(), samples.cpu(), s=4, alpha=0.4, label="samples")
 right.plot(line.cpu(), model(line).detach().cpu(), color="#e07b39", label="model")
-right.legend()
+right.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 plt.show()
 
 # %% [markdown]
