@@ -87,6 +87,8 @@ def main():
     parser = argparse.ArgumentParser(prog="./run docs", description="builds the site of docs/, and runs its tutorials")
     parser.add_argument("--out", type=Path, default=BUILD / "docs" / "site", metavar="FOLDER")
     out, folder = parser.parse_args().out, BUILD / "docs"
+    if out.exists() and any(out.iterdir()) and not (out / "sitemap.xml").exists():
+        sys.exit(f"run docs: {out} holds other files, which would be deleted")
     python = environment(folder)
     run_tutorials(python, folder)
     make_pages(python, folder, out)

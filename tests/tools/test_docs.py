@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import docs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +22,14 @@ def test_a_page_that_asks_another_host_is_found(tmp_path):
     (tmp_path / "bad.css").write_text("@import 'https://x.org/font.css'; p { background: url( 'https://x.org/a.png' ) }")
     places = [place for _, place in docs.asked_of_others(tmp_path)]
     assert places == ["https://x.org/a.css", "//x.org/a.png", "http://x.org/b.js", "https://x.org/font.css", "https://x.org/a.png"]
+
+
+def test_a_folder_of_other_files_is_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "mine").write_text("")
+    monkeypatch.setattr("sys.argv", ["docs.py", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="holds other files"):
+        docs.main()
+    assert (tmp_path / "mine").exists()
 
 
 def test_every_page_is_in_the_navigation_once():
