@@ -18,7 +18,7 @@ def attention(m, n, d, steps, where, listed):
         K: T.Tensor((steps * n, d), "float16"),
         V: T.Tensor((steps * n, d), "float16"),
         Blocks: T.Tensor((3, steps), "int32"),
-        O: T.Tensor((3 * m, d), "float32"),
+        Out: T.Tensor((3 * m, d), "float32"),
     ):
         with T.Kernel(3, threads=128) as p:
             q, k, v = T.alloc_shared((m, d), "float16"), T.alloc_shared((n, d), "float16"), T.alloc_shared((n, d), "float16")
@@ -37,7 +37,7 @@ def attention(m, n, d, steps, where, listed):
                     T.copy(scores, low)
                     T.copy(V[at : at + n, :], v)
                     T.gemm(low, v, out)
-            T.copy(out, O[p * m, 0])
+            T.copy(out, Out[p * m, 0])
 
     return main
 
