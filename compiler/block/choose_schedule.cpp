@@ -52,6 +52,8 @@ static unsigned wordsLoadedFor(Value tile, Operation *product) {
 /// Of a step; nothing where both factors are boxes.
 static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
   FetchWork work;
+  if (product.unpacked)
+    return std::nullopt;
   for (const std::optional<FetchedFactor> *factor : {&product.fetchedA, &product.fetchedB})
     if (*factor) {
       unsigned line = (*factor)->turned ? 1 - (*factor)->line : (*factor)->line;
@@ -85,7 +87,9 @@ static Task taskOf(const ProductKernel &found) {
   problem.stagesHint = product.stagesHint();
   problem.partial = product.partialSums();
   problem.fetch = fetchWork(product);
-  problem.readsFirst = product.readA;
+  problem.readsFirst = product.inRegisters();
+  if (product.unpacked)
+    problem.unpack = UnpackWork{product.unpacked->bytes(), workOf(product.fetchedA->tile)};
   problem.generalByThreads = isa<Float8E4M3FNType, Float8E5M2Type>(product.element);
   // Nobody knows where fetched tiles lie; loops over tiles, and programs that wait for others, have an order of their own.
   if (problem.fetch || found.isNested() || found.polls || product.movesAcross())
@@ -322,7 +326,8 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     Task task = std::visit([](auto &kernel) { return taskOf(kernel); }, *found);
     ScheduleProblem &problem = task.problem;
     problem.gpu = Gpu::of(getOperation());
-    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by"); cluster && !problem.loop && !problem.fetch)
+    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by");
+        cluster && !problem.loop && !problem.fetch && !problem.unpack)
       problem.cluster = unsigned(cluster.getInt());
     try {
       std::optional<Schedule> schedule = chooseSchedule(problem);

@@ -286,7 +286,22 @@ int64_t acrossOf(Value tile, ArrayRef<Load> loads, unsigned other, int64_t bytes
 }
 } // namespace
 
-bool canBeFetched(Value tile, std::string &why) {
+int64_t differentElements(tile::LoadOp load) {
+  ArrayRef<int64_t> shape = tile::shapeOf(load.getType());
+  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+  int64_t count = 1;
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    SmallVector<int64_t> places;
+    if (access && isTile(access.getSteps()[d]))
+      places = Sample().of(access.getSteps()[d]);
+    llvm::sort(places);
+    places.erase(llvm::unique(places), places.end());
+    count *= places.empty() ? shape[d] : int64_t(places.size());
+  }
+  return count;
+}
+
+bool canBeFetched(Value tile, std::string &why, bool regroups) {
   llvm::SetVector<Value> values;
   values.insert(tile);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -305,6 +320,7 @@ bool canBeFetched(Value tile, std::string &why) {
       return no("a load of it is volatile");
     bool isPlain =
         OpTrait::hasElementwiseMappableTraits(op) || op->hasTrait<OpTrait::ConstantLike>() || namesElements(op) ||
+        (regroups && isa<tile::ReshapeOp>(op)) ||
         isa<tile::SplatOp, tile::RangeOp, tile::AccessOp, tile::PointerAccessOp, tile::ProgramIdOp, tile::NumProgramsOp>(op);
     if (!load && (!isPlain || op->getNumRegions() || !isMemoryEffectFree(op)))
       return no("it is computed by " + op->getName().getStringRef() + ", not element by element");

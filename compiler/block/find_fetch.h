@@ -12,8 +12,10 @@ struct FetchedFactor {
 };
 
 /// True if any thread can compute any element of the tile: elementwise work on loads, numbers and what shape ops show of them. Else `why`
-/// says what it is.
-bool canBeFetched(mlir::Value tile, std::string &why);
+/// says what it is. `regroups`: its elements may also be those of a tile of another shape (halves of bytes side by side).
+bool canBeFetched(mlir::Value tile, std::string &why, bool regroups = false);
+/// How many different elements of memory a load takes, as far as constants say.
+int64_t differentElements(tile::LoadOp load);
 /// How the threads of a role share a fetched tile of rank 2.
 struct FetchShape {
   unsigned line = 1;  // the dimension along which

@@ -524,7 +524,7 @@ std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &
   if (!product.swapped)
     return mapStored(stored, product.m, product.n, !stored.adds, why);
   auto type = dyn_cast<RankedTensorType>(stored.value.getType());
-  if (product.readA && product.n % 64 == 0 && type && tile::elementBytes(type.getElementType()) == 2)
+  if (product.inRegisters() && product.n % 64 == 0 && type && tile::elementBytes(type.getElementType()) == 2)
     return mapStored(stored, product.n, product.m, !stored.adds, why);
   why = "its columns lie in registers where other products' rows do";
   return std::nullopt;

@@ -230,7 +230,7 @@ constexpr int narrowestRow = 16; // elements of 16 bits, of a swizzle
 
 /// Majors that the tensor cores do not take.
 const char *refusedMajors(const BoxProduct &product) {
-  if (product.elementBytes() != 2 && !((!product.loadedA || product.readA || product.kMajorA()) && product.kMajorB()))
+  if (product.elementBytes() != 2 && !((!product.loadedA || product.inRegisters() || product.kMajorA()) && product.kMajorB()))
     return "k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits";
   if (!product.kMajorB() && product.n % narrowestRow)
     return product.swapped ? "the first operand's columns are not a multiple of 16 long"
@@ -260,17 +260,49 @@ void turn(BoxProduct &product) {
       (*fetched)->turned = true, (*fetched)->line = 1 - (*fetched)->line;
 }
 
+/// The product with what is its `second` factor, or else its first, as the first of the tensor cores'. False: they do not take it so.
+bool putFirst(BoxProduct &product, bool second) {
+  if (product.swapped == second)
+    return true;
+  std::swap(product.m, product.n);
+  product.swapped = second;
+  return !refusedShape(product, /*inSteps=*/true);
+}
+
 /// A box of bytes that lie across k goes through registers: it is, or becomes, the first factor. False: the tensor cores do not take the
 /// product so.
 bool readsFirst(BoxProduct &product, bool second) {
   BoxProduct turned = product;
-  if (product.swapped != second) {
-    std::swap(turned.m, turned.n);
-    turned.swapped = second;
-    if (refusedShape(turned, /*inSteps=*/true))
-      return false;
-  }
+  if (!putFirst(turned, second))
+    return false;
   turned.readA = true;
+  product = turned;
+  return true;
+}
+
+/// The factor finds registers beside the sums, and two steps of what comes find shared memory.
+bool fitsRegisters(const BoxProduct &product) {
+  constexpr unsigned others = 56,
+                     ofThread = 232; // what addresses, and what is unpacked at a time, take; where roles deal them out
+  constexpr int64_t ofBlock = 200 << 10;
+  unsigned consumers = product.m % 128 ? 1 : 2;
+  unsigned words =
+      product.m * product.n / (128 * consumers) + product.m * product.k * product.elementBytes() / (4 * 128 * consumers);
+  return words + others <= ofThread &&
+         2 * (product.unpacked->bytes() + product.n * product.k * product.elementBytes()) <= ofBlock;
+}
+
+/// A factor that is computed of boxes is, or becomes, the first, which the threads that multiply compute in registers. False: it is otherwise.
+bool unpacksFirst(BoxProduct &product, std::string &why) {
+  bool second = product.fetchedB.has_value();
+  Value factor = (second ? product.fetchedB : product.fetchedA)->tile;
+  auto contract = dyn_cast<tile::ContractOp>(product.op);
+  if (!contract || multipliesByWarps(product.op) || product.elementBytes() > 2 || copiedLine(factor))
+    return false;
+  BoxProduct turned = product;
+  turned.unpacked = findUnpacked(contract, factor, why);
+  if (!turned.unpacked || !putFirst(turned, second) || !fitsRegisters(turned))
+    return false;
   product = turned;
   return true;
 }
@@ -289,6 +321,7 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
     return found;
   BoxProduct &product = *found;
   auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
+  std::string regrouped;        // why threads cannot fetch a factor, where it may be computed in registers
   std::optional<Box> across[2]; // of factors that threads fetch and turn, where nothing better is found
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
@@ -309,6 +342,8 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
       box = *found;
     else if (canBeFetched(factor, noFetch))
       fetched = FetchedFactor{factor, false, lineOfFactor(product, factor, second), noBox};
+    else if (std::string ignored; !multipliesByWarps(op) && canBeFetched(factor, ignored, /*regroups=*/true))
+      fetched = FetchedFactor{factor, false, second ? 0u : 1u, noBox}, regrouped = noFetch;
     else if (!across[second])
       why = std::string("the ") + (second ? "second" : "first") + " operand is no box of a tensor in memory: " + noBox +
             (noFetch.empty() || noFetch == noBox ? "" : "; nor can threads fetch it: " + noFetch);
@@ -323,6 +358,11 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   } else if ((across[0] && !product.fetchedA) || (across[1] && !product.fetchedB)) {
     return no("k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits");
   }
+  std::string noBoxes;
+  bool isOne = product.fetchedA.has_value() != product.fetchedB.has_value() && !across[0] && !across[1];
+  if (!(isOne && unpacksFirst(product, noBoxes)) && !regrouped.empty())
+    return no("threads cannot fetch a factor: " + regrouped +
+              (noBoxes.empty() ? "" : "; nor is it computed of boxes: " + noBoxes));
   if (product.fetches() && product.steps() && isLoaded(product.steps()))
     return no("the number of its steps is loaded");
   if (product.swapped)

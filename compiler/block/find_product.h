@@ -2,6 +2,7 @@
 // Products that Hopper's tensor cores can make of boxes, and of what threads fetch.
 #include "compiler/block/find_boxes.h"
 #include "compiler/block/find_fetch.h"
+#include "compiler/block/find_unpacked.h"
 #include "compiler/ir/Tile.h"
 
 namespace tilery::block {
@@ -25,10 +26,14 @@ struct BoxProduct {
 
   /// Factors that are no boxes: `a` or `b` then says nothing.
   std::optional<FetchedFactor> fetchedA, fetchedB;
+  /// The first factor, `fetchedA`, is computed by the threads that multiply, of what comes as boxes.
+  std::optional<UnpackedFactor> unpacked;
   /// The first factor is no box and stays for all steps of a loop: the threads that multiply load it and write it to shared memory.
   bool writtenA = false;
 
   bool fetches() const { return fetchedA || fetchedB; }
+  /// Threads that multiply read the first factor's slot, and hold it in registers.
+  bool inRegisters() const { return readA || unpacked; }
   /// True where k is contiguous.
   bool kMajorA() const { return fetchedA ? fetchedA->line == 1 : a.dimensions[0].tile == 1; }
   bool kMajorB() const { return !loadedB ? turnedB : fetchedB ? fetchedB->line == 0 : b.dimensions[0].tile == 0; }

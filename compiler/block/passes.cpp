@@ -30,6 +30,7 @@ void addMasks(OpPassManager &kernel) {
 }
 
 void addOpening(OpPassManager &kernel) {
+  kernel.addPass(createShareLoads());
   kernel.addPass(createOpenReturns());
   kernel.addPass(createJoinLoads());
   kernel.addPass(createOpenTables());
@@ -80,6 +81,7 @@ void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
+  registerPass(createShareLoads);
   registerPass(createTurnFactors);
   registerPass(createTurnProducts);
   registerPass(createOpenReturns);

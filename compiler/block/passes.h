@@ -16,6 +16,9 @@ std::unique_ptr<mlir::Pass> createChooseSchedule();
 std::unique_ptr<mlir::Pass> createUnwrapRows();
 /// Masks of what threads fetch lose comparisons whose results follow from the ranges of their operands.
 std::unique_ptr<mlir::Pass> createDecideMasks();
+/// Elements that neighbouring lanes of a load share (packed words, scales of groups) are loaded once, where a factor can be computed of them
+/// in registers.
+std::unique_ptr<mlir::Pass> createShareLoads();
 /// Branches around all products, as early returns leave them, become ops that end programs.
 std::unique_ptr<mlir::Pass> createOpenReturns();
 /// Branches that choose between two places of a tensor to load from become loads at places that are chosen.

@@ -42,7 +42,10 @@ public:
   Loop(const BoxProduct &product, const Schedule &schedule)
       : product(product), schedule(schedule), builder(product.op),
         outside(product.op->getParentOfType<tile::KernelOp>().getBody().front().findAncestorOpInBlock(*product.op)),
-        location(product.op->getLoc()) {}
+        location(product.op->getLoc()) {
+    if (product.unpacked)
+      unpacked.emplace(cast<tile::ContractOp>(product.op), *this->product.unpacked);
+  }
 
   /// `brought`: what else comes through the ring.
   void write(std::optional<ResultBox> brought) {
@@ -57,6 +60,11 @@ public:
       const std::optional<FetchedFactor> &fetched = second ? product.fetchedB : product.fetchedA;
       SmallVector<int64_t, 2> shape = second ? SmallVector<int64_t, 2>{k, product.n} : SmallVector<int64_t, 2>{product.m, k};
       Factor &factor = factors.emplace_back(Factor{fetched, {}, second ? 0u : 1u, fetched && fetched->line == 0});
+      if (unpacked && !second) {
+        unpacked->placeMaps(outside, location);
+        tiles.push_back(unpacked->tileOf(0));
+        continue;
+      }
       if (fetched) {
         tiles.push_back(sharedType(*fetched, shape, product.element));
         continue;
@@ -70,6 +78,8 @@ public:
         factor.start = placeCoords(builder, location, factor.tile, same);
       tiles.push_back(factor.tile.sharedType());
     }
+    for (size_t source = 1; source < sources(); ++source)
+      tiles.push_back(unpacked->tileOf(source));
     unsigned instead = brought ? addPieces(*brought, tiles) : 0;
     ring = RingOp::create(outside, location, RingType::get(context, schedule.stages, tiles), 1, instead);
     auto type = cast<RankedTensorType>(product.op->getResult(0).getType());
@@ -98,7 +108,7 @@ public:
 
 private:
   /// A step's product is over when the next one's begins: it takes registers, or is of warps.
-  bool releasesAtOnce() const { return product.readA || byWarps; }
+  bool releasesAtOnce() const { return product.inRegisters() || byWarps; }
 
   Value number(int32_t value) { return arith::ConstantOp::create(builder, location, builder.getI32IntegerAttr(value)); }
 
@@ -135,6 +145,30 @@ private:
     return coords;
   }
 
+  size_t sources() const { return unpacked ? product.unpacked->sources.size() : 0; }
+  /// The slot's part that a source of the first factor comes in: behind both factors' but for the first of them.
+  static unsigned partOf(size_t source) { return source ? unsigned(source) + 1 : 0; }
+
+  /// `step` knows the number of the step.
+  void nameStep(Value i, IRMapping &step) {
+    if (Value number = product.step(); number && !step.contains(number))
+      step.map(number, arith::ExtSIOp::create(builder, location, builder.getI64Type(), i));
+  }
+
+  /// The first factor in registers, of the slot's parts.
+  Value unpack(Value taken, Value i) {
+    IRMapping step;
+    nameStep(i, step);
+    for (size_t source = 0; source < sources(); ++source)
+      unpacked->read(builder, location, source, PartOp::create(builder, location, taken, partOf(source)), step);
+    Value tile = product.fetchedA->tile;
+    copyInto(builder, tile, cast<tile::ContractOp>(product.op).getBody().front(), step);
+    tile = step.lookupOrDefault(tile);
+    auto type = RankedTensorType::get({product.m, schedule.k}, product.element);
+    return product.fetchedA->turned ? Value(tile::PermuteOp::create(builder, location, type, tile, ArrayRef<int64_t>{1, 0}))
+                                    : tile;
+  }
+
   /// Brings the tile of step `i` to the slot, as it lies there.
   void fetch(const FetchedFactor &factor, Value i, IRMapping &step, Value part) {
     Value tile = factor.tile;
@@ -142,9 +176,8 @@ private:
     bool copied = copiedLine(tile) == std::optional(exchanged ? 0u : 1u);
     if (auto contract = dyn_cast<tile::ContractOp>(product.op)) {
       Block &body = contract.getBody().front();
-      if (!step.contains(body.getArgument(0)))
-        step.map(body.getArgument(0), arith::ExtSIOp::create(builder, location, builder.getI64Type(), i));
-      copyInto(tile, body, step);
+      nameStep(i, step);
+      copyInto(builder, tile, body, step);
       tile = step.lookupOrDefault(tile);
     }
     if (copied) {
@@ -158,16 +191,6 @@ private:
       tile = tile::PermuteOp::create(builder, location, type, tile, ArrayRef<int64_t>{1, 0});
     }
     WriteOp::create(builder, location, part, tile);
-  }
-
-  /// What the value is computed from in `body`, again at the builder's place.
-  void copyInto(Value value, Block &body, IRMapping &copies) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != &body || copies.contains(value))
-      return;
-    for (Value operand : op->getOperands())
-      copyInto(operand, body, copies);
-    builder.clone(*op, copies);
   }
 
   /// The load's place is computed in front of the product.
@@ -220,8 +243,11 @@ private:
         CopyOp::create(builder, location, factors[which].map, coords(which, i), part);
       }
     IRMapping step; // what the op's region computes, for this step
+    nameStep(i, step);
+    for (size_t source = 0; source < sources(); ++source)
+      unpacked->copy(builder, location, source, PartOp::create(builder, location, filled, partOf(source)), step);
     for (unsigned which : {0, 1})
-      if (factors[which].fetched) {
+      if (factors[which].fetched && !(unpacked && which == 0)) {
         Value part = PartOp::create(builder, location, filled, which);
         fetch(*factors[which].fetched, i, step, part);
       }
@@ -229,6 +255,10 @@ private:
     Value taken = TakeOp::create(builder, location, ring, position);
     SmallVector<Value, 2> tiles;
     for (unsigned which : {0, 1}) {
+      if (unpacked && which == 0) {
+        tiles.push_back(unpack(taken, i));
+        continue;
+      }
       Value part = PartOp::create(builder, location, taken, which);
       tiles.push_back(factors[which].transposed ? Value(TransposeOp::create(builder, location, part)) : part);
     }
@@ -260,6 +290,7 @@ private:
   OpBuilder builder, outside; // outside: in front of the loops and branches around it
   Location location;
   SmallVector<Factor, 2> factors;
+  std::optional<UnpackedParts> unpacked; // what the first factor is computed of
   RingOp ring;
 };
 

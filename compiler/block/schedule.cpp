@@ -51,11 +51,15 @@ constexpr Field fields[] = {{"consumers", &Schedule::consumers},
   throw Error({tilery::Diagnostic::Kind::Value, std::move(message), std::move(hint), {}});
 }
 
+/// A slot is as deep as a step.
+bool isWhole(const ScheduleProblem &p) { return !p.loop && (p.fetch || p.unpack); }
+
 int64_t slotPitch(const ScheduleProblem &p, const Schedule &s) {
   if (p.loop)
     return p.loop->slotBytes;
   int64_t bytes = int64_t(s.k) * p.elementBytes;
-  return llvm::alignTo(p.m * bytes, slotAlignment) + llvm::alignTo(p.n * bytes, slotAlignment);
+  int64_t first = p.unpack ? p.unpack->bytes : p.m * bytes;
+  return llvm::alignTo(first, slotAlignment) + llvm::alignTo(p.n * bytes, slotAlignment);
 }
 
 /// Of the sums that blocks of a cluster show each other where the slots were.
@@ -204,9 +208,9 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuse("one or two warpgroups fetch factors, where any are fetched", "");
   if (s.joined > 1 && (!p.fetch || p.loop || s.stages <= s.joined))
     refuse("steps of one product whose factors threads fetch can be joined, fewer than there are slots", "");
-  if (p.fetch && !p.loop && s.k != p.k)
-    refuse("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch factors", "");
-  if (!p.loop && !p.fetch && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
+  if (isWhole(p) && s.k != p.k)
+    refuse("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch or compute factors", "");
+  if (!p.loop && !isWhole(p) && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
     refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
   if (s.stages < 2)
     refuse("a schedule needs two stages", "");
@@ -218,7 +222,7 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuse(
         "instances take programs by turns where each multiplies one tile of boxes by itself, and loads nothing for its results",
         "");
-  if (s.cluster > 1 && p.fetch)
+  if (s.cluster > 1 && (p.fetch || p.unpack))
     refuse("blocks of a cluster cannot share steps in which threads fetch factors", "");
   if (s.cluster > 1 && s.stageOutput)
     refuse("what blocks of a cluster add up is stored from registers", "without stage_output");
@@ -270,7 +274,8 @@ StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   if (p.fetch && p.fetch->computed > 0) // two warps of a scheduler wait for each other's operands
     fetches +=
         (fetchLatency / std::max(s.joined, 1u) + p.fetch->computed + loneWarp * p.fetch->work) * (s.fetchers > 1 ? 0.6 : 1);
-  return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (p.m + p.n) * bytes / 64, 0, fetches};
+  double first = p.unpack ? double(p.unpack->bytes) : p.m * bytes, lanes = p.unpack ? p.unpack->cycles : 0;
+  return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (first + p.n * bytes) / 64, lanes, fetches};
 }
 
 double slotCycles(const ScheduleProblem &p, const Schedule &s) {
@@ -285,7 +290,9 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
     double alone = (step.tensorCores + step.lanes) / (s.consumers == 1 && s.resident ? 1.5 : 1);
     return std::max({s.consumers == 1 ? alone : together, step.copies, step.fetches});
   }
-  double most = std::max({step.tensorCores, step.sharedMemory, step.copies, step.fetches});
+  // (A warpgroup unpacks while another one multiplies.)
+  double products = s.consumers == 1 ? step.tensorCores + step.lanes : std::max(step.tensorCores, step.lanes);
+  double most = std::max({products, step.sharedMemory, step.copies, step.fetches});
   // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
   double underWay = (s.stages - 1.) * slotPitch(p, s);
   double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
@@ -455,8 +462,10 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     schedule.resident = resident;
     schedule.instances = instances;
     schedule.fetchers = fetchers;
-    schedule.k = problem.fetch ? problem.k : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
-    schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;                          // clusters run in one wave
+    schedule.k = isWhole(problem) || problem.fetch
+                     ? problem.k
+                     : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
+    schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;    // clusters run in one wave
     schedule.cluster = problem.cluster;
     schedule.branch = schedule.longest = problem.loop.has_value();
     schedule.overlap = late && problem.loop;
@@ -542,7 +551,7 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   const std::string text = environmentText("TILERY_SCHEDULE").value_or("");
   if (Schedule asked; !text.empty()) {
     asked.override(text);
-    problem.cluster = asked.cluster && !problem.loop && !problem.fetch ? asked.cluster : problem.cluster;
+    problem.cluster = asked.cluster && !problem.loop && !problem.fetch && !problem.unpack ? asked.cluster : problem.cluster;
   }
   if (problem.cluster > 1)
     problem.outputs.clear(), problem.taking.clear(); // what a block stores of a tile is stored from registers

@@ -43,6 +43,12 @@ struct FetchWork {
   bool turned = false;             // in blocks of 16 x 16 bytes, which take 64 registers
 };
 
+/// What the threads that multiply compute the first factor of.
+struct UnpackWork {
+  int64_t bytes; // of a slot
+  double cycles; // of an SM, at least
+};
+
 /// Registers, of 32 bits, of a tile that work on results loads.
 struct LoadedTile {
   unsigned words;  // of a thread, if one warpgroup had all rows
@@ -66,6 +72,7 @@ struct ScheduleProblem {
   bool reorder = true;                      // the order of the grid's tiles is known, or can be found at run time
   std::optional<LoopWork> loop = {};
   std::optional<FetchWork> fetch = {};
+  std::optional<UnpackWork> unpack = {};
   Gpu gpu = {};
   unsigned stagesHint = 0; // the user's num_stages
   unsigned cluster = 0;    // blocks that share a program's steps; 0: one

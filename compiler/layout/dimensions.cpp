@@ -40,6 +40,46 @@ Layout permuted(const Layout &layout, llvm::ArrayRef<int64_t> order) {
   });
 }
 
+std::optional<Layout> reshaped(const Layout &layout, llvm::ArrayRef<int64_t> shape) {
+  llvm::SmallVector<Layout::Output, 2> outputs;
+  for (unsigned d = 0; d < shape.size(); ++d)
+    outputs.push_back({dim(d), shape[d]});
+  Layout result((llvm::ArrayRef<Layout::Output>(outputs)));
+  llvm::SmallVector<int64_t, 4> most(shape.size(), 0); // that coordinates come to
+  for (const Layout::Input &input : layout.inputs())
+    for (const Layout::Digit &digit : input.digits) {
+      if (digit.hasFlips())
+        return std::nullopt;
+      int64_t step = 0, left = digit.extent; // of the row-major number
+      for (unsigned d = 0; d < layout.outputs().size(); ++d)
+        step = step * layout.outputs()[d].extent + digit.step[d];
+      if (step == 0)
+        result.add(input.axis, left, Layout::Vector(shape.size(), 0));
+      int64_t pitch = 1; // of dimension d
+      for (unsigned d = shape.size(); step && d-- > 0 && left > 1; pitch *= shape[d]) {
+        if (step >= pitch * shape[d])
+          continue;
+        if (step % pitch)
+          return std::nullopt;
+        Layout::Vector own(shape.size(), 0);
+        own[d] = step / pitch;
+        int64_t inside = std::min<int64_t>(left, (shape[d] + own[d] - 1) / own[d]);
+        if (left % inside || (inside < left && shape[d] % own[d]))
+          return std::nullopt;
+        result.add(input.axis, inside, own);
+        most[d] += (inside - 1) * own[d];
+        left /= inside;
+        step *= inside;
+      }
+      if (step && left > 1)
+        return std::nullopt;
+    }
+  for (unsigned d = 0; d < shape.size(); ++d)
+    if (most[d] >= shape[d])
+      return std::nullopt;
+  return result.canonical();
+}
+
 std::optional<Layout> piece(const Layout &layout, llvm::ArrayRef<int64_t> shape) {
   llvm::SmallVector<Layout::Output, 2> outputs(layout.outputs());
   for (unsigned d = 0; d < outputs.size(); ++d)

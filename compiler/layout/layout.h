@@ -92,6 +92,9 @@ std::optional<Layout> parse(llvm::StringRef text);
 Layout slice(const Layout &layout, unsigned d);
 Layout expanded(const Layout &layout, unsigned d);
 Layout permuted(const Layout &layout, llvm::ArrayRef<int64_t> order);
+/// The layout of the same elements, in the order of their row-major numbers, as a tile of another shape. The outputs are dimensions. Nothing
+/// where coordinates are flipped, or where a place's digits would carry from one dimension into another.
+std::optional<Layout> reshaped(const Layout &layout, llvm::ArrayRef<int64_t> shape);
 /// The layout of the pieces of `shape` that a tile is made of, where each lane of each warp holds as many elements of each: registers of the
 /// piece at 0. Nothing where some lanes hold nothing of a piece, or where coordinates are flipped across its borders.
 std::optional<Layout> piece(const Layout &layout, llvm::ArrayRef<int64_t> shape);

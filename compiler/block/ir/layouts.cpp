@@ -7,11 +7,11 @@ using layout::Layout;
 
 namespace tilery::block {
 
-/// A tile of shape `from` under shape `to`, where the two differ in dimensions of extent 1 only.
+/// A tile of shape `from` under shape `to`.
 static std::optional<Layout> reshaped(Layout layout, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   auto isOne = [](int64_t extent) { return extent == 1; };
   if (!llvm::equal(llvm::make_filter_range(from, std::not_fn(isOne)), llvm::make_filter_range(to, std::not_fn(isOne))))
-    return std::nullopt;
+    return layout::reshaped(layout, to);
   for (unsigned d = from.size(); d-- > 0;)
     if (from[d] == 1)
       layout = layout::slice(layout, d);

@@ -1,4 +1,5 @@
 // Tiles in registers: elementwise work is computed where something takes its result, vector of registers by vector.
+#include "compiler/block/find_product.h"
 #include "compiler/layout/registers.h"
 #include "compiler/lower/alike.h"
 #include "compiler/lower/branch.h"
@@ -176,7 +177,12 @@ void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lo
     SmallVector<lower::Point> operands;
     for (const lower::Point &each : fixed)
       operands.push_back(evaluator.operandPoint(op, each));
-    return provide(op->getOperand(0), evaluator.operandPoint(op, point), operands);
+    lower::Point at = evaluator.operandPoint(op, point);
+    provide(op->getOperand(0), at, operands);
+    auto reshape = dyn_cast<tile::ReshapeOp>(op);
+    if (reshape && block::sameButOnes(tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType())).empty())
+      evaluator.provide(tile, point, evaluator.value(op->getOperand(0), at)); // quotients are other values each time
+    return;
   }
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()))

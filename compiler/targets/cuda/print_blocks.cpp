@@ -53,10 +53,16 @@ private:
 void print(PlanText &text, const block::ProductKernel &found, const block::Schedule &schedule) {
   const block::BoxProduct &product = found.product;
   bool swapped = product.swapped;
-  text.factor("a", swapped ? product.b : product.a, swapped ? product.fetchedB : product.fetchedA);
-  text.factor("b", swapped ? product.a : product.b, swapped ? product.fetchedA : product.fetchedB);
+  for (bool second : {false, true}) {
+    bool own = second != swapped; // the factor of the tensor cores' product
+    if (own || !product.unpacked)
+      text.factor(second ? "b" : "a", own ? product.b : product.a, own ? product.fetchedB : product.fetchedA);
+  }
   if (product.swapped)
     text.stream << "  swapped: B^T A^T\n";
+  if (product.unpacked)
+    for (const block::UnpackedSource &source : product.unpacked->sources)
+      text.line(swapped ? "b, unpacked in registers, of" : "a, unpacked in registers, of", source.tile.box);
   if (product.readA)
     text.stream << "  " << (swapped ? "b" : "a") << ": bytes across k, which threads read into registers and turn\n";
   for (Operation *op : found.outputs()) {
