@@ -30,6 +30,7 @@ void addMasks(OpPassManager &kernel) {
 }
 
 void addOpening(OpPassManager &kernel) {
+  kernel.addPass(createStartFromZero());
   kernel.addPass(createShareLoads());
   kernel.addPass(createOpenReturns());
   kernel.addPass(createJoinLoads());
@@ -81,6 +82,7 @@ void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
+  registerPass(createStartFromZero);
   registerPass(createShareLoads);
   registerPass(createTurnFactors);
   registerPass(createTurnProducts);

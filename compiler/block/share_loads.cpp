@@ -126,11 +126,14 @@ private:
     auto division = value.getDefiningOp<tile::DivOp>();
     std::optional<int64_t> by = division ? analysis::constantOf(division.getRhs()) : std::nullopt;
     std::optional<Line> of = by && *by > 0 ? this->of(division.getLhs()) : std::nullopt;
-    if (!of || analysis::constantOf(of->step).value_or(-1) % *by || division.getMode() != tile::IntDivMode::floor)
+    std::optional<int64_t> step = of ? analysis::constantOf(of->step) : std::nullopt;
+    if (!step || *step < 0 || *step % *by)
       return std::nullopt;
     if (std::optional<int64_t> first = analysis::constantOf(of->first); first && *first >= 0)
-      return Line{number(*first / *by), number(*analysis::constantOf(of->step) / *by)};
-    return std::nullopt;
+      return Line{number(*first / *by), number(*step / *by)};
+    if (analysis::divisorOf(of->first) % *by) // else nothing is rounded
+      return std::nullopt;
+    return Line{tile::DivOp::create(builder, location, of->first, number(*by), tile::IntDivMode::floor), number(*step / *by)};
   }
 
   Value number(int64_t value) { return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value)); }

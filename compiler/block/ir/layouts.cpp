@@ -56,6 +56,8 @@ std::optional<Layout> operandLayout(Operation *op, const Layout &result) {
   }
   if (isa<tile::ScanOp>(op))
     return result;
+  if (isa<tile::JoinOp>(op))
+    return layout::slice(result, result.outputs().size() - 1);
   if (auto join = dyn_cast<JoinOp>(op))
     return layout::piece(result, tile::shapeOf(join.getTiles()[0].getType()));
   return std::nullopt;

@@ -8,7 +8,7 @@ namespace tilery::block {
 /// The result's layout where it follows from the operands': expand_dims, permute, reduce, scan, reshape (where each dimension is a
 /// digit or several of a place). Nothing for other ops.
 std::optional<layout::Layout> resultLayout(mlir::Operation *op, const layout::Layout &operand);
-/// The operand's layout where it follows from the result's: expand_dims, broadcast, permute, scan, join, reshape. Nothing for other ops.
+/// The operand's layout where it follows from the result's: expand_dims, broadcast, permute, scan, both joins, reshape. Nothing for other ops.
 std::optional<layout::Layout> operandLayout(mlir::Operation *op, const layout::Layout &result);
 /// True if `op` gives or takes tiles of any layouts: splats, ranges, constants, what moves tiles, control flow.
 bool takesAnyLayout(mlir::Operation *op);

@@ -184,9 +184,15 @@ void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lo
       evaluator.provide(tile, point, evaluator.value(op->getOperand(0), at)); // quotients are other values each time
     return;
   }
+  SmallVector<lower::Point> outer(fixed);
+  if (isa<tile::JoinOp>(op)) { // the last dimension says of which operand an element is
+    point = point.drop_back();
+    for (lower::Point &each : outer)
+      each.pop_back();
+  }
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()))
-      provide(operand, point, fixed);
+      provide(operand, point, outer);
 }
 
 void BlockEmitter::provideAddresses(Value place, ArrayRef<lower::Index> point, ArrayRef<lower::Point> fixed) {
