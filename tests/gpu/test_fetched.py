@@ -14,11 +14,12 @@ HOW = {  # which operand, and how
     "gathered": "a: copied by threads, 16 bytes",
     "sparse": "a: copied by threads, 16 bytes",
     "ragged": "a: fetched by threads",
-    "int4": "b: fetched by threads",
-    "bytes": "b: fetched by threads",
-    "rows": "a: fetched by threads",
-    "relu": "a: fetched by threads",
+    "int4": "b, unpacked in registers, of: box of B",
+    "bytes": "b, unpacked in registers, of: box of B",
+    "rows": "a, unpacked in registers, of: box of A",
+    "relu": "a, unpacked in registers, of: box of A",
 }
+WITHOUT_BOXES = ("ragged", "int4", "bytes", "rows", "relu")  # of launches that break their conditions
 
 
 def products(kind, device):
@@ -72,6 +73,14 @@ def test_they_take_the_path(kind, assemble):
     assert ": blocks consumers=" in compiled.plan, compiled.plan
     assert "\n  " + HOW[kind] in compiled.plan, compiled.plan
     assert "wgmma.mma_async" in compiled.asm
+    assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
+
+
+@pytest.mark.parametrize("kind", WITHOUT_BOXES)
+def test_without_boxes_threads_fetch(kind, assemble):
+    module = launched(kind, "cpu")[0]
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a", boxes=False)
+    assert f"\n  {HOW[kind][0]}: fetched by threads" in compiled.plan, compiled.plan
     assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
 
 

@@ -1,0 +1,105 @@
+"""Products of weights that are packed in words, as programs of quantised models write them: by shifts, joins and groups of scales."""
+
+import pytest
+import torch
+
+from tilery import tileon
+from tilery.tileon import language as tl
+
+
+@tileon.jit
+def by_shifts(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Eight numbers of k in a word (GPTQ); zeros are packed along n, one of a group each."""
+    rm, rn, rk = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN), tl.arange(0, BK)
+    a_ptrs, b_ptrs = A + rm[:, None] * K + rk[None, :], B + (rk[:, None] // 8) * N + rn[None, :]
+    sums = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        a, words = tl.load(a_ptrs, mask=rm[:, None] < M, other=0.0), tl.load(b_ptrs)
+        group = k * BK // GROUP
+        scales, zeros = tl.load(S + group * N + rn), tl.load(Z + group * (N // 8) + rn // 8)
+        zeros = (zeros >> (rn % 8) * 4) & 15
+        b = (((words >> (rk % 8)[:, None] * 4) & 15) - zeros[None, :]).to(tl.float16) * scales[None, :]
+        sums = tl.dot(a, b, sums)
+        a_ptrs += BK
+        b_ptrs += BK // 8 * N
+    tl.store(C + rm[:, None] * N + rn[None, :], sums, mask=rm[:, None] < M)
+
+
+@tileon.jit
+def by_groups(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """The same words; several groups in a step, and k that ends where it likes."""
+    rm, rn = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    sums = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        rk = k * BK + tl.arange(0, BK)
+        a = tl.load(A + rm[:, None] * K + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
+        words = tl.load(B + (rk[:, None] // 8) * N + rn[None, :], mask=rk[:, None] < K, other=0)
+        scales = tl.load(S + (rk[:, None] // GROUP) * N + rn[None, :], mask=rk[:, None] < K, other=0.0)
+        b = ((words >> (rk % 8)[:, None] * 4) & 15).to(tl.float16) * scales
+        sums = tl.dot(a, b, sums)
+    tl.store(C + rm[:, None] * N + rn[None, :], sums, mask=rm[:, None] < M)
+
+
+@tileon.jit
+def by_joins(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Two signed numbers of k in a byte, [N, K / 2]; one scale of a group and row."""
+    rm, rn = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    sums = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        a = tl.load(A + rm[:, None] * K + k * BK + tl.arange(0, BK)[None, :], mask=rm[:, None] < M, other=0.0)
+        pairs = tl.load(B + rn[:, None] * (K // 2) + k * (BK // 2) + tl.arange(0, BK // 2)[None, :])
+        b = tl.join((pairs << 4) >> 4, pairs >> 4).reshape(BN, BK).to(tl.float16)
+        scales = tl.load(S + rn * (K // GROUP) + k * BK // GROUP)
+        sums = tl.dot(a, (b * scales[:, None]).T, sums)
+    tl.store(C + rm[:, None] * N + rn[None, :], sums, mask=rm[:, None] < M)
+
+
+def spread(words, count, dim, signed=False):
+    """The `count` numbers of 4 bits in each word, along a dimension."""
+    numbers = torch.stack([(words >> 4 * i) & 15 for i in range(count)], dim + 1).flatten(dim, dim + 1)
+    return torch.where(numbers > 7, numbers - 16, numbers) if signed else numbers
+
+
+def operands(kernel, m, n, k, group):
+    g = torch.Generator(device="cpu").manual_seed(m + n + k)
+    make = {"generator": g, "device": "cpu"}
+    a = torch.randint(-3, 4, (m, k), **make).half()
+    if kernel is by_joins:
+        b, s = torch.randint(-128, 128, (n, k // 2), dtype=torch.int8, **make), torch.randint(1, 4, (n, k // group), **make).half()
+        return a, b, s, s, (spread(b, 2, 1, signed=True).double() * s.double().repeat_interleave(group, 1)).T
+    b = torch.randint(-(2**31), 2**31, (k // 8, n), dtype=torch.int32, **make)
+    groups = -(-k // group)
+    s = torch.randint(1, 4, (groups, n), **make).half()
+    z = torch.randint(-(2**31), 2**31, (groups, n // 8), dtype=torch.int32, **make)
+    zeros = spread(z, 8, 1).repeat_interleave(group, 0)[:k] if kernel is by_shifts else 0
+    return a, b, s, z, (spread(b, 8, 0) - zeros).double() * s.double().repeat_interleave(group, 0)[:k]
+
+
+SIZES = [  # m, n, k, group, tiles
+    (128, 128, 128, 64, (128, 128, 64)),
+    (100, 128, 192, 64, (64, 64, 64)),
+    (256, 64, 128, 128, (256, 64, 64)),
+    (16, 256, 128, 64, (16, 128, 64)),
+    (72, 256, 256, 128, (64, 256, 128)),
+]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("kernel", [by_shifts, by_joins], ids=lambda kernel: kernel.__name__)
+def test_products(device, kernel, sizes):
+    check(device, kernel, *sizes)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("group", [8, 16, 32, 64, 24, 128], ids=str)
+@pytest.mark.parametrize("k", [128, 120, 200])
+def test_groups_of_any_size(device, group, k):
+    check(device, by_groups, 64, 128, k, group, (64, 128, 64))
+
+
+def check(device, kernel, m, n, k, group, tiles):
+    *inputs, weights = operands(kernel, m, n, k, group)
+    c = torch.full((m, n), float("nan"), device=device)
+    kernel[(-(-m // tiles[0]), n // tiles[1])](*(x.to(device) for x in inputs), c, m, n, k, group, *tiles)
+    assert torch.equal(c.cpu().double(), inputs[0].double() @ weights)
