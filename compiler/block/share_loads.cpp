@@ -6,6 +6,7 @@
 #include "compiler/analysis/lane_groups.h"
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
+#include "compiler/ir/zero.h"
 
 using namespace mlir;
 
@@ -236,7 +237,8 @@ struct ShareLoads : PassWrapper<ShareLoads, OperationPass<tile::KernelOp>> {
     SmallVector<std::pair<Value, Value>> shared; // what was loaded, and what stands for it
     getOperation().walk([&](tile::LoadOp load) {
       auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
-      if (!isa<tile::ContractOp>(load->getParentOp()) || !access || load.getIsVolatile() || load.getOther())
+      if (!isa<tile::ContractOp>(load->getParentOp()) || !access || load.getIsVolatile() ||
+          (load.getOther() && !tile::isPlusZero(load.getOther())))
         return;
       for (unsigned dim = 0; dim < access.getSteps().size(); ++dim)
         if (int64_t width = sharedBy(access, dim); width > 1)

@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from tilery import tileon
+from tilery import _native, tileon
 from tilery.tileon import language as tl
 
 
 @tileon.jit
-def by_shifts(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def by_shifts(A, B, S, Z, C, M, N, K, P, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """Eight numbers of k in a word (GPTQ); zeros are packed along n, one of a group each."""
     rm, rn, rk = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN), tl.arange(0, BK)
-    a_ptrs, b_ptrs = A + rm[:, None] * K + rk[None, :], B + (rk[:, None] // 8) * N + rn[None, :]
+    a_ptrs, b_ptrs = A + rm[:, None] * K + rk[None, :], B + (rk[:, None] // 8) * P + rn[None, :]
     sums = tl.zeros((BM, BN), tl.float32)
     for k in range(0, tl.cdiv(K, BK)):
         a, words = tl.load(a_ptrs, mask=rm[:, None] < M, other=0.0), tl.load(b_ptrs)
@@ -21,19 +21,19 @@ def by_shifts(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN:
         b = (((words >> (rk % 8)[:, None] * 4) & 15) - zeros[None, :]).to(tl.float16) * scales[None, :]
         sums = tl.dot(a, b, sums)
         a_ptrs += BK
-        b_ptrs += BK // 8 * N
+        b_ptrs += BK // 8 * P
     tl.store(C + rm[:, None] * N + rn[None, :], sums, mask=rm[:, None] < M)
 
 
 @tileon.jit
-def by_groups(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def by_groups(A, B, S, Z, C, M, N, K, P, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """The same words; several groups in a step, and k that ends where it likes."""
     rm, rn = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
     sums = tl.zeros((BM, BN), tl.float32)
     for k in range(0, tl.cdiv(K, BK)):
         rk = k * BK + tl.arange(0, BK)
         a = tl.load(A + rm[:, None] * K + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
-        words = tl.load(B + (rk[:, None] // 8) * N + rn[None, :], mask=rk[:, None] < K, other=0)
+        words = tl.load(B + (rk[:, None] // 8) * P + rn[None, :], mask=rk[:, None] < K, other=0)
         scales = tl.load(S + (rk[:, None] // GROUP) * N + rn[None, :], mask=rk[:, None] < K, other=0.0)
         b = ((words >> (rk % 8)[:, None] * 4) & 15).to(tl.float16) * scales
         sums = tl.dot(a, b, sums)
@@ -41,13 +41,13 @@ def by_groups(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN:
 
 
 @tileon.jit
-def by_joins(A, B, S, Z, C, M, N, K, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def by_joins(A, B, S, Z, C, M, N, K, P, GROUP: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """Two signed numbers of k in a byte, [N, K / 2]; one scale of a group and row."""
     rm, rn = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
     sums = tl.zeros((BM, BN), tl.float32)
     for k in range(0, tl.cdiv(K, BK)):
         a = tl.load(A + rm[:, None] * K + k * BK + tl.arange(0, BK)[None, :], mask=rm[:, None] < M, other=0.0)
-        pairs = tl.load(B + rn[:, None] * (K // 2) + k * (BK // 2) + tl.arange(0, BK // 2)[None, :])
+        pairs = tl.load(B + rn[:, None] * P + k * (BK // 2) + tl.arange(0, BK // 2)[None, :])
         b = tl.join((pairs << 4) >> 4, pairs >> 4).reshape(BN, BK).to(tl.float16)
         scales = tl.load(S + rn * (K // GROUP) + k * BK // GROUP)
         sums = tl.dot(a, (b * scales[:, None]).T, sums)
@@ -98,8 +98,17 @@ def test_groups_of_any_size(device, group, k):
     check(device, by_groups, 64, 128, k, group, (64, 128, 64))
 
 
+@pytest.mark.parametrize("kernel, group", [(by_shifts, 64), (by_shifts, 128), (by_joins, 64)])
+def test_they_are_unpacked_in_registers(kernel, group):
+    module = check("cpu", kernel, 128, 128, 128, group, (128, 128, 64))
+    compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
+    assert "b, unpacked in registers, of: box of B" in compiled.plan, compiled.plan
+    assert "wgmma.mma_async" in compiled.asm
+
+
 def check(device, kernel, m, n, k, group, tiles):
     *inputs, weights = operands(kernel, m, n, k, group)
     c = torch.full((m, n), float("nan"), device=device)
-    kernel[(-(-m // tiles[0]), n // tiles[1])](*(x.to(device) for x in inputs), c, m, n, k, group, *tiles)
+    compiled = kernel[(-(-m // tiles[0]), n // tiles[1])](*(x.to(device) for x in inputs), c, m, n, k, inputs[1].stride(0), group, *tiles)
     assert torch.equal(c.cpu().double(), inputs[0].double() @ weights)
+    return compiled.module
