@@ -7,6 +7,7 @@
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
 #include "compiler/ir/zero.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -248,12 +249,18 @@ struct ShareLoads : PassWrapper<ShareLoads, OperationPass<tile::KernelOp>> {
             return;
           }
     });
-    std::string why;
-    std::optional<ProductKernel> found = shared.empty() ? std::nullopt : findKernel(getOperation(), why);
-    if (found && found->product.unpacked)
+    if (shared.empty())
       return;
-    for (auto [before, now] : llvm::reverse(shared))
-      now.replaceAllUsesWith(before);
+    std::string why;
+    std::optional<ProductKernel> found = findKernel(getOperation(), why);
+    if (!found || !found->product.unpacked)
+      for (auto [before, now] : llvm::reverse(shared))
+        now.replaceAllUsesWith(before);
+    getOperation().walk([](tile::ContractOp product) {
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(product.getBody().front())))
+        if (isOpTriviallyDead(&op))
+          op.erase();
+    });
   }
 };
 } // namespace

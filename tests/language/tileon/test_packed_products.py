@@ -1,4 +1,4 @@
-"""Products of weights that are packed in words, as programs of quantised models write them: by shifts, joins and groups of scales."""
+"""Products of weights that are packed in words, as programs of quantised models write them: by shifts, joins, groups of scales."""
 
 import pytest
 import torch
@@ -65,7 +65,8 @@ def operands(kernel, m, n, k, group):
     make = {"generator": g, "device": "cpu"}
     a = torch.randint(-3, 4, (m, k), **make).half()
     if kernel is by_joins:
-        b, s = torch.randint(-128, 128, (n, k // 2), dtype=torch.int8, **make), torch.randint(1, 4, (n, k // group), **make).half()
+        b = torch.randint(-128, 128, (n, k // 2), dtype=torch.int8, **make)
+        s = torch.randint(1, 4, (n, k // group), **make).half()
         return a, b, s, s, (spread(b, 2, 1, signed=True).double() * s.double().repeat_interleave(group, 1)).T
     b = torch.randint(-(2**31), 2**31, (k // 8, n), dtype=torch.int32, **make)
     groups = -(-k // group)
@@ -109,6 +110,7 @@ def test_they_are_unpacked_in_registers(kernel, group):
 def check(device, kernel, m, n, k, group, tiles):
     *inputs, weights = operands(kernel, m, n, k, group)
     c = torch.full((m, n), float("nan"), device=device)
-    compiled = kernel[(-(-m // tiles[0]), n // tiles[1])](*(x.to(device) for x in inputs), c, m, n, k, inputs[1].stride(0), group, *tiles)
+    grid, pitch = (-(-m // tiles[0]), n // tiles[1]), inputs[1].stride(0)
+    compiled = kernel[grid](*(x.to(device) for x in inputs), c, m, n, k, pitch, group, *tiles)
     assert torch.equal(c.cpu().double(), inputs[0].double() @ weights)
     return compiled.module

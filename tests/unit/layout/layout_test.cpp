@@ -223,6 +223,47 @@ TEST(Layout, DimensionsComeAndGo) {
   EXPECT_EQ(slice(cube, 1), m);
 }
 
+TEST(Layout, OtherShapesHaveTheSameRowMajorNumbers) {
+  // Halves of bytes: of the factor's neighbours along k, the registers of which hold one byte.
+  Layout factor = *parse("register: 2*(0,1) 2*(8,0) 2*(0,8) 4*(0,16); lane: 4*(0,2) 8*(1,0); warp: 4*(16,0) -> 64x64");
+  EXPECT_EQ(slice(*reshaped(factor, {64, 32, 2}), 2).print(),
+            "register: 2*(8,0) 8*(0,4); lane: 4*(0,1) 8*(1,0); warp: 4*(16,0) -> 64x32");
+  EXPECT_EQ(reshaped(*reshaped(factor, {8, 8, 4, 16}), {64, 64}), factor);
+  EXPECT_FALSE(reshaped(*parse("lane: 3*(2) -> 6"), {3, 2})->print().empty());
+  EXPECT_FALSE(reshaped(*parse("lane: 2*(1) 3*(2) -> 6"), {2, 3}));  // lane 2 is at (0,2), lane 3 at (1,0)
+  EXPECT_FALSE(reshaped(*parse("lane: 2*(0,0)^(0,1) -> 2x2"), {4})); // flipped
+  RandomLayouts layouts(23);
+  unsigned count = 0;
+  for (int i = 0; i < 2000; ++i) {
+    Layout layout = layouts.any(layouts.tile(), {Register, Lane, Warp});
+    int64_t size = 1;
+    for (const Layout::Output &output : layout.outputs())
+      size *= output.extent;
+    llvm::SmallVector<int64_t> shape;
+    for (int64_t left = size; left > 1 || shape.empty();) {
+      int64_t each = 1 + layouts.upTo(left - 1);
+      if (left % each == 0)
+        shape.push_back(each), left /= each;
+    }
+    std::optional<Layout> other = reshaped(layout, shape);
+    if (!other)
+      continue;
+    ++count;
+    forEachPlace(layout, [&](llvm::ArrayRef<Layout::Place> place) {
+      int64_t before = 0, now = 0;
+      Layout::Vector from = layout.at(place), to = other->at(place);
+      for (size_t d = 0; d < from.size(); ++d)
+        before = before * layout.outputs()[d].extent + from[d];
+      for (size_t d = 0; d < shape.size(); ++d) {
+        EXPECT_LT(to[d], shape[d]);
+        now = now * shape[d] + to[d];
+      }
+      ASSERT_EQ(before, now) << layout.print() << " as " << other->print();
+    });
+  }
+  EXPECT_GT(count, 200u);
+}
+
 TEST(Layout, PiecesAreWhatEachThreadHasOfThem) {
   Layout sums = *parse("register: 2*(0,1) 2*(8,0) 32*(0,8); lane: 4*(0,2) 8*(1,0); warp: 8*(16,0) -> 128x256");
   EXPECT_EQ(piece(sums, {128, 64})->print(),

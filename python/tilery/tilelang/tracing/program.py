@@ -127,7 +127,7 @@ def usual_layouts(params: Sequence[tuple[Any, ...]], output_positions: Sequence[
 
 def _tensor(trace: Trace, name: str, kind: TensorType, is_output: bool, layout: Any) -> Memory:
     memory = Memory(kind.shape, kind.dtype, "global", name)
-    memory.divisibility, classes = layout or (1, [])
+    memory.divisibility, classes = layout or (16 if is_output else 1, [])  # outputs are made by the call
     if kind.strides is not None:
         memory.strides = list(kind.strides)
     elif is_output:
