@@ -44,7 +44,8 @@ static std::optional<MappedTile> sourceOf(tile::LoadOp load, std::string &why) {
   std::optional<MappedTile> mapped = mapTile(access, why);
   if (!mapped || mapped->box.made || mapped->shape.empty() || mapped->shape.size() > 2)
     return std::nullopt;
-  bool isWhole = mapped->shape.size() == 2 || mapped->extents.back() == mapped->shape[0];
+  constexpr int64_t swizzled = 8; // rows after which a swizzle begins again
+  bool isWhole = mapped->shape.size() == 2 ? mapped->shape[0] % swizzled == 0 : mapped->extents.back() == mapped->shape[0];
   return isWhole ? mapped : std::nullopt;
 }
 
