@@ -2,6 +2,7 @@
 
 from programs.frame import Argument
 from programs.triton_expressions import expression
+from programs.triton_packed import packed
 from programs.writer import Value, Writer
 
 OPERANDS = ("float16", "float16", "bfloat16", "float32")
@@ -12,7 +13,8 @@ def sizes(rng, block):
 
 
 def write_product(rng):
-    return attention(rng) if rng.random() < 0.35 else matmul(rng)
+    kind = rng.random()
+    return attention(rng) if kind < 0.3 else packed(rng) if kind < 0.5 else matmul(rng)
 
 
 def on_elements(w, text, axes, depth):
