@@ -49,7 +49,8 @@ int64_t divisor(Value value, unsigned depth) {
       .Case<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(
           [&](Operation *op) { return std::min(of(op->getOperand(0)), of(op->getOperand(1))); })
       .Case([&](arith::MulIOp op) { return std::min(of(op.getLhs()) * of(op.getRhs()), most); })
-      .Case<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp>([&](Operation *op) { return of(op->getOperand(0)); })
+      .Case<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp, arith::TruncIOp>(
+          [&](Operation *op) { return of(op->getOperand(0)); })
       .Case([&](arith::SelectOp op) { return std::min(of(op.getTrueValue()), of(op.getFalseValue())); })
       .Case([&](tile::AddPtrOp op) {
         int64_t bytes = tile::elementBytes(cast<tile::PtrType>(op.getType()).getPointee());

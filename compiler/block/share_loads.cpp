@@ -141,6 +141,10 @@ private:
   Value number(int64_t value) { return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value)); }
   bool isZero(Value value) { return analysis::constantOf(value) == 0; }
   Value wide(Value scalar) {
+    auto truncate = scalar.getDefiningOp<arith::TruncIOp>();
+    bool isSame = truncate && bitEnumContainsAny(truncate.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
+    if (isSame && truncate.getIn().getType().isInteger(64))
+      return truncate.getIn();
     if (auto type = dyn_cast<RankedTensorType>(scalar.getType()); type || scalar.getType().isInteger(64))
       return scalar;
     return arith::ExtSIOp::create(builder, location, builder.getI64Type(), scalar);
