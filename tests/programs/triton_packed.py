@@ -5,7 +5,7 @@ from programs.writer import Writer
 
 
 def unpacked(w, word, each, along, whole):
-    """Lines that make `b`, whole numbers of [BK, BN], from words of [K, N] packed along `along`. `whole`: steps end where K does."""
+    """Lines that make `b`, numbers of [BK, BN], from words of [K, N] packed along `along`. `whole`: steps end where K does."""
     bits = 8 * {"int32": 4, "int8": 1, "uint8": 1}[word] // each
     mask = (1 << bits) - 1
     joined = each == 2 and w.chance(0.4)
