@@ -1,4 +1,4 @@
-"""Triton programs that multiply by weights packed in words: several numbers along k or n in each, with scales and zeros of groups."""
+"""Triton programs that multiply by weights packed in words: several numbers along k or n in each, with scales of groups."""
 
 from programs.frame import Argument
 from programs.writer import Writer

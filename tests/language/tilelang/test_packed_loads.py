@@ -50,6 +50,9 @@ def test_indices(device, name, scope):
     assert torch.equal(unpack()(a.to(device)).cpu(), expected.int())
 
 
+SIZES = [(64, 64, 64, 64), (128, 64, 96, 64), (100, 72, 64, 64), (16, 48, 128, 16), (128, 256, 96, 128), (200, 128, 64, 128)]
+
+
 @tilelang.jit(out_idx=[2])
 def dequantised(M, N, K, block):
     """Weights of 4 bits, two in a byte, times scales of groups of 16 rows of k."""
@@ -76,7 +79,7 @@ def dequantised(M, N, K, block):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("m, n, k, block", [(64, 64, 64, 64), (128, 64, 96, 64), (100, 72, 64, 64), (16, 48, 128, 16)])
+@pytest.mark.parametrize("m, n, k, block", SIZES)
 def test_a_product_of_packed_weights(device, m, n, k, block):
     g = torch.Generator().manual_seed(2)
     a = torch.randint(-2, 3, (m, k), generator=g, device="cpu").half()

@@ -1,4 +1,5 @@
 // RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(share-loads))' | FileCheck %s
+// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(share-loads,choose-schedule,pipeline))' | FileCheck %s --check-prefix=RING
 
 // Words of eight numbers of k, b + k / 8 * 128: each is loaded once, as a box, and repeated.
 // CHECK-LABEL: tile.kernel @words
@@ -9,6 +10,20 @@
 // CHECK: %[[REPEATED:.*]] = tile.broadcast %[[APART]] : tensor<8x1x128xi32> -> tensor<8x8x128xi32>
 // CHECK: %[[WHOLE:.*]] = tile.reshape %[[REPEATED]] : tensor<8x8x128xi32> -> tensor<64x128xi32>
 // CHECK: tile.shift right_unsigned %[[WHOLE]]
+// The words come through the ring as they are; the threads that multiply make the factor of them, A^T B^T's first.
+// RING-LABEL: tile.kernel @words
+// RING: block.ring takers 1 : <{{[0-9]+}}, [8x128xi32, 128x64xf16]>
+// RING: block.copy %{{.*}} : <128x64xf16, 128>, <128x64xf16>
+// RING: block.copy %{{.*}} : <8x32xi32, 128>, <8x128xi32>
+// RING: %[[TAKEN:.*]] = block.take
+// RING: %[[PART:.*]] = block.part %[[TAKEN]][0]
+// RING: %[[WORDS:.*]] = block.read %[[PART]] : <8x128xi32> -> tensor<8x128xi32>
+// RING: tile.reshape %[[WORDS]]
+// RING: %[[NUMBERS:.*]] = arith.sitofp
+// RING: %[[FACTOR:.*]] = tile.permute %[[NUMBERS]] [1, 0]
+// RING: %[[STARTED:.*]] = block.mma_start %{{.*}}, %[[FACTOR]], %{{.*}} clear
+// RING: block.mma_settle %[[STARTED]]
+// RING: block.release %[[TAKEN]]
 tile.kernel @words(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %b: !tile.ptr<i32> {tile.divisibility = 16 : i64}, %c: !tile.ptr<f32> {tile.divisibility = 16 : i64}) {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
