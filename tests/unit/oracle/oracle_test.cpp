@@ -74,8 +74,8 @@ tile.kernel @mm(%a: !tile.ptr<f32>, %b: !tile.ptr<f32>, %c: !tile.ptr<f32>, %n: 
 })");
   std::vector<float> a(n * n), b(n * n), c(n * n, NAN);
   for (int i = 0; i < n * n; ++i) {
-    a[i] = float((i * 7919) % 1000) / 1000 - 0.5f;
-    b[i] = float((i * 104729) % 1000) / 1000 - 0.5f;
+    a[i] = float((int64_t(i) * 7919) % 1000) / 1000 - 0.5f;
+    b[i] = float((int64_t(i) * 104729) % 1000) / 1000 - 0.5f;
   }
   auto start = std::chrono::steady_clock::now();
   program.run({n / 128, n / 128, 1}, {slot(a), slot(b), slot(c), n});
