@@ -172,7 +172,7 @@ static Task taskOf(const LoopKernel &found) {
   Task task{{found.rows(), first.n, first.k, first.elementBytes(), {}}};
   ScheduleProblem &problem = task.problem;
   LoopWork work;
-  work.once = found.loops.empty() && found.branches.empty();
+  work.once = found.loops.empty();
   work.nested = found.isNested();
   struct Stretch {
     unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
@@ -221,7 +221,8 @@ static Task taskOf(const LoopKernel &found) {
       auto dot = llvm::find_if(found.dots, [&](const BoxProduct &each) { return each.op == op; });
       return !dot->loadedA && !dot->writtenA && !found.isShown(*dot);
     };
-    work.words = work.fewerWords = mostLiveWords(body, takesRegisters);
+    if (found.branches.empty()) // else stretch by stretch, as above
+      work.words = work.fewerWords = mostLiveWords(body, takesRegisters);
     for (const BoxProduct &dot : found.dots) {
       bool takes = takesRegisters(cast<tile::DotOp>(dot.op));
       work.productWords = std::max(work.productWords, dot.m * dot.n + (takes ? dot.m * dot.k * dot.elementBytes() / 4 : 0));

@@ -238,6 +238,14 @@ int64_t LoopRing::bytes() const {
   return ShapedType::getNumElements(shape) * tile::elementBytes(fetched ? fetched->element : this->tile.element);
 }
 
+/// They stand on two sides of a branch: what is counted through both is followed by nobody (order-programs).
+static bool areOnTwoSides(Operation *a, Operation *b) {
+  for (auto branch = a->getParentOfType<scf::IfOp>(); branch; branch = branch->getParentOfType<scf::IfOp>())
+    if (branch->isProperAncestor(b))
+      return branch.getThenRegion().isAncestor(a->getParentRegion()) != branch.getThenRegion().isAncestor(b->getParentRegion());
+  return false;
+}
+
 std::vector<LoopRing> LoopKernel::rings() const {
   llvm::MapVector<Operation *, std::pair<LoopRing, std::set<unsigned>>> tiles; // with the stretches that multiply them
   for (const BoxProduct &dot : dots) {
@@ -257,7 +265,7 @@ std::vector<LoopRing> LoopKernel::rings() const {
     auto takes = [&](const LoopRing &ring) {
       bool same = ring.fetched ? ring.fetched == made.fetched : !made.fetched && haveOneTensor(ring.tile, made.tile);
       return !held && !ring.held && isRead == ring.isRead && same &&
-             llvm::none_of(ring.loads, [&](tile::LoadOp other) { return stretchOf(other) == own; });
+             llvm::none_of(ring.loads, [&](tile::LoadOp other) { return stretchOf(other) == own || areOnTwoSides(load, other); });
     };
     if (auto ring = llvm::find_if(rings, takes); ring != rings.end())
       ring->loads.push_back(load);
@@ -296,7 +304,8 @@ std::vector<Parking> LoopKernel::parkings() const {
     auto type = SharedType::get(user->getContext(), tile::shapeOf(tile), getElementTypeOrSelf(tile), {});
     auto fits = [&](const Parking &parking) {
       return parking.type == type && parking.second == second && parking.users[0]->getName() == user->getName() &&
-             llvm::none_of(parking.users, [&](Operation *other) { return stretchOf(other) == stretchOf(user); });
+             llvm::none_of(parking.users,
+                           [&](Operation *other) { return stretchOf(other) == stretchOf(user) || areOnTwoSides(user, other); });
     };
     if (auto same = llvm::find_if(parkings, fits); same != parkings.end())
       same->users.push_back(user);
@@ -321,41 +330,6 @@ SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
   return results;
 }
 
-/// What decides how often, or whether, products are made: numbers that any thread can compute, not what comes of tiles.
-static bool isOfTiles(Value number) {
-  SmallVector<Value> values{number};
-  llvm::DenseSet<Value> seen;
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    if (isa<RankedTensorType>(value.getType()))
-      return true;
-    auto argument = dyn_cast<BlockArgument>(value);
-    Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
-    if (argument && !isa<scf::ForOp>(op)) {
-      if (!isa<tile::KernelOp>(op))
-        return true;
-    } else if (auto loop = dyn_cast<scf::ForOp>(op); loop && argument) {
-      unsigned carried = argument.getArgNumber();
-      if (carried == 0)
-        values.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
-      else
-        values.append({loop.getInitArgs()[carried - 1], loop.getBody()->getTerminator()->getOperand(carried - 1)});
-    } else if (auto access = dyn_cast<tile::LoadOp>(op)) {
-      if (Operation *place = access.getPlace().getDefiningOp())
-        values.append(place->operand_begin(), place->operand_end());
-    } else {
-      values.append(op->operand_begin(), op->operand_end());
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          if (Operation *end = block.getTerminator(); end->getNumOperands() > cast<OpResult>(value).getResultNumber())
-            values.push_back(end->getOperand(cast<OpResult>(value).getResultNumber()));
-    }
-  }
-  return false;
-}
-
 /// The loops of the kernel's body, and what else products stand in.
 static const char *findNests(LoopKernel &found) {
   bool isElse = false, hangs = false;
@@ -366,10 +340,10 @@ static const char *findNests(LoopKernel &found) {
     bool isOnTop = op->getParentOp() == found.kernel;
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && (isOnTop || holdsProducts(op))) {
       found.loops.push_back(loop);
-      hangs |= !isOnTop && llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, isOfTiles);
+      hangs |= !isOnTop && llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, comesOfTiles);
     } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && holdsProducts(op)) {
       found.branches.push_back(branch);
-      hangs |= isOfTiles(branch.getCondition());
+      hangs |= comesOfTiles(branch.getCondition());
     } else if (op->getNumRegions() && op != found.kernel && holdsProducts(op)) {
       isElse = true;
     }

@@ -43,6 +43,45 @@ bool isOfNumbers(Operation *op, SmallVectorImpl<tile::LoadOp> &loads) {
   return true;
 }
 
+bool comesOfTiles(Value number) {
+  SmallVector<Value> values{number};
+  llvm::DenseSet<Value> seen;
+  auto addEnds = [&](Operation *op, std::optional<unsigned> which) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (OpOperand &end : block.getTerminator()->getOpOperands())
+          if (!which || *which == end.getOperandNumber())
+            values.push_back(end.get());
+  };
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (isa<RankedTensorType>(value.getType()))
+      return true;
+    auto argument = dyn_cast<BlockArgument>(value);
+    Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+    auto result = dyn_cast<OpResult>(value);
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      values.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+      if (result || argument.getArgNumber()) {
+        unsigned carried = result ? result.getResultNumber() : argument.getArgNumber() - 1;
+        values.append({loop.getInitArgs()[carried], loop.getBody()->getTerminator()->getOperand(carried)});
+      }
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      values.push_back(branch.getCondition());
+      addEnds(op, result.getResultNumber());
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      values.append(op->operand_begin(), op->operand_end());
+      addEnds(op, std::nullopt);
+    } else if (result) {
+      values.append(op->operand_begin(), op->operand_end());
+      addEnds(op, std::nullopt);
+    }
+  }
+  return false;
+}
+
 bool isBranchOnSums(Operation *op) {
   auto isWork = [](Operation *each) { return isMemoryEffectFree(each) && !each->getNumRegions() && followsSums(each, false); };
   return isa<scf::IfOp>(op) && llvm::all_of(op->getRegions(), [&](Region &region) {

@@ -8,6 +8,9 @@ namespace tilery::block {
 bool followsSums(mlir::Operation *op, bool byRows);
 /// Control flow of numbers alone, that reads memory at most: each role may run it for itself. `loads` gets what it reads.
 bool isOfNumbers(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads);
+/// The number is computed from tiles (a row's sum, a lane), so that who brings tiles cannot know it; else from arguments, numbers in memory
+/// and loops' counters alone.
+bool comesOfTiles(mlir::Value number);
 /// A branch that a number decides, around work that can be done where sums lie.
 bool isBranchOnSums(mlir::Operation *op);
 /// True if only products, dots, read what is loaded, as factors.

@@ -2,6 +2,7 @@
 //
 // Both roles begin as copies of the programs' code: one keeps acquire, copy and publish and what leads to them, the other all the rest.
 #include "compiler/block/ir/gpu.h"
+#include "compiler/block/kernel_work.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/schedule.h"
 
@@ -68,10 +69,12 @@ void erase(Operation *op) {
   op->erase();
 }
 
-/// Tiles that loops carry and branches give are nothing to a role that fills rings: without their loops around themselves they are found to
-/// be unused.
+/// Tiles that loops carry and branches give, and what comes of them, are nothing to a role that fills rings: without their loops around
+/// themselves they are found to be unused. Other numbers may say whether something is brought.
 void dropTiles(RoleOp role) {
-  auto isKept = [](Value value) { return value.getType().isInteger() || isa<SlotType, PendingType>(value.getType()); };
+  auto isKept = [](Value value) {
+    return value.getType().isInteger() || isa<SlotType, PendingType>(value.getType()) || !comesOfTiles(value);
+  };
   role.walk([&](scf::IfOp branch) {
     OpBuilder builder(branch);
     for (auto [i, result] : llvm::enumerate(branch.getResults())) {

@@ -149,3 +149,82 @@ def test_either(device, m, d):
     for p, way in enumerate(ways):
         x, y = q[p * m : p * m + m], k[: 64 * way] if way > 0 else v
         assert torch.equal(o[p * m : p * m + m].cpu().double(), (x @ y.T) @ y)
+
+
+@tileon.jit
+def branch(a, b, flag, out, M: tl.constexpr, KIND: tl.constexpr):
+    """Branches without a loop: one product each, or none."""
+    m = tl.arange(0, M)
+    at = m[:, None] * M + m[None, :]
+    way = tl.load(flag)
+    x = tl.load(a + at)
+    acc = tl.full((M, M), 1.0, tl.float32)
+    if KIND == "none":
+        if way == 0:
+            acc = tl.dot(x, tl.load(b + at), acc)
+        elif way == 1:
+            acc += tl.dot(x, tl.load(b + M * M + at))
+    elif KIND == "same":  # tile in both, step by step
+        for step in range(2):
+            if way == step:
+                acc += tl.dot(x, tl.load(b + step * M * M + at))
+            else:
+                acc += tl.dot(x, tl.load(b + step * M * M + at)) * 2
+    else:
+        if way == 0:
+            acc += tl.dot(x, tl.load(b + at))
+        else:
+            acc += tl.dot(x, tl.load(b + M * M + at))
+    tl.store(out + at, acc)
+
+
+@pytest.mark.parametrize("kind", ["none", "else", "same"])
+@pytest.mark.parametrize("m", [64, 128])
+def test_branch(device, kind, m):
+    g = torch.Generator().manual_seed(m)
+    a, b = whole(m, m, g=g), whole(2 * m, m, g=g)
+    for way in range(3):
+        out = torch.full((m, m), float("nan"), device=device)
+        flag = torch.full((1,), way, dtype=torch.int32, device=device)
+        branch[(1,)](a.half().to(device), b.half().to(device), flag, out, m, kind)
+        product = torch.zeros(m, m, dtype=torch.double, device="cpu")
+        if way == 0 or kind == "else" or way == 1:
+            product = a @ (b[:m] if way == 0 else b[m:])
+        if kind == "same":
+            product = a @ b[:m] * (1 if way == 0 else 2) + a @ b[m:] * (1 if way == 1 else 2)
+        assert torch.equal(out.cpu().double(), product + 1)
+
+
+@tileon.jit
+def weighted(a, b, weights, out, STEPS: tl.constexpr, M: tl.constexpr, KIND: tl.constexpr):
+    """What decides is a float, carried or loaded by a pointer that goes on."""
+    m = tl.arange(0, M)
+    at = m[:, None] * M + m[None, :]
+    x = tl.load(a + at)
+    acc = tl.zeros((M, M), tl.float32)
+    least = 4.0
+    here = weights
+    for step in range(STEPS):
+        weight = tl.load(here)
+        if weight > least if KIND == "carried" else weight != 0.0:
+            y = tl.load(b + step * M * M + at)
+            acc += tl.dot(tl.dot(x, y).to(tl.float16), y)
+        least = least * 0.5
+        here += 1
+    tl.store(out + at, acc)
+
+
+@pytest.mark.parametrize("kind", ["carried", "pointer"])
+def test_weighted(device, kind):
+    g = torch.Generator().manual_seed(2)
+    weights = [5.0, 1.0, 0.0, 3.0, 0.25]
+    a, b = whole(64, 64, g=g), whole(5 * 64, 64, g=g)
+    out = torch.full((64, 64), float("nan"), device=device)
+    weighted[(1,)](a.half().to(device), b.half().to(device), torch.tensor(weights, device=device), out, 5, 64, kind)
+    expected, least = torch.zeros(64, 64, dtype=torch.double, device="cpu"), 4.0
+    for step, weight in enumerate(weights):
+        if weight > least if kind == "carried" else weight != 0:
+            y = b[step * 64 : step * 64 + 64]
+            expected += (a @ y).half().double() @ y
+        least *= 0.5
+    assert torch.equal(out.cpu().double(), expected)
