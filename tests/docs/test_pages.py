@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import installed
-import pages
 import pytest
+import site_pages as pages
 
 BUILD = Path(os.environ.get("TILERY_BUILD_DIR", "nowhere"))
 PROGRAMS = {str(path.relative_to(pages.ROOT)): blocks for path in pages.PAGES if (blocks := pages.blocks_of(path))}

@@ -87,7 +87,8 @@ def test_packed_weights_are_unpacked_in_few_instructions(assemble):
     module = PROGRAMS.int4_weights[(2,)](a, packed, scales, c, m, n, k, SCALED=128, **tiles).module
     compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
     assert ": blocks consumers=" in compiled.plan, compiled.plan
-    step = compiled.asm[compiled.asm.index("cp.async.bulk.tensor") : compiled.asm.index("wgmma.mma_async")]
+    assert "unpacked in registers" in compiled.plan
+    step = compiled.asm[compiled.asm.index("mbarrier.try_wait") : compiled.asm.index("wgmma.mma_async")]
     assert "cvt.rn.f32.s32" not in step and "cvt.rn.f64" not in step
-    assert step.count("ld.global") <= 8 and step.count("add.f16x2") == 16
+    assert step.count("ld.global") == 0 and step.count("ld.shared") <= 18 and step.count("add.f16x2") == 16
     assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
