@@ -37,7 +37,7 @@ def test_a_cache_that_is_no_folder(python, tmp_path):
         assert done.returncode == 1 and about == "cache" and "no folder" in text
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere: run as another user")
 def test_a_cache_that_cannot_be_written(python, tmp_path):
     (tmp_path / "cache").mkdir(mode=0o500)
     ((about, text),) = mended(python("-m", "tilery", "doctor", environment={"TILERY_CACHE_DIR": str(tmp_path / "cache")}))

@@ -147,7 +147,7 @@ template <typename In, typename Acc> struct Problem {
     std::uniform_real_distribution<double> real(-1, 1);
     for (Aligned<In> *v : {&a, &b})
       for (In &x : *v)
-        x = std::is_floating_point_v<In> ? In(real(random)) : In(real(random) * 100);
+        x = std::is_floating_point_v<In> ? In(real(random)) : In(int(real(random) * 100));
   }
   void run(const Compiled &code, unsigned flags) {
     ASSERT_FALSE(code.kernels.empty()) << code.errors;
