@@ -267,12 +267,6 @@ WRONG = {
         ValueError,
         "the target {'kind': 'cuda', 'arch': 'gfx90'} has no architecture of NVIDIA's GPUs\n  hint: write -arch=sm_90a",
     ),
-    "macros of a compiler": (
-        lambda: tilelang.compile(add, compile_flags=["-O3", "-DWIDTH=4"]),
-        NotImplementedError,
-        "the compile flag '-DWIDTH=4' changes what a program means\n"
-        "  hint: no text of another language is compiled here; write in Python what it says",
-    ),
     "a flag that is neither true nor false": (
         lambda: tilelang.compile(add, pass_configs={"tl.device_compile_flags": "--fmad=off -O3"}),
         ValueError,

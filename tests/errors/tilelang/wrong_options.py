@@ -55,10 +55,3 @@ def sums_of_another_type(X: Vector):
     with T.Kernel(1, threads=32):
         a, b, c = T.alloc_local((8,), "float16"), T.alloc_local((4,), "float16"), T.alloc_local((4,), "float32")
         T.ptx_mma("float32", "m16n8k16", "row", "col", "fp16", "fp16", "fp16", a.data, 0, b.data, 0, c.data, 0, False)
-
-
-@wrong
-def macros_in_the_body(X: Vector):
-    T.annotate_compile_flags("-DN=4")
-    with T.Kernel(1):
-        X[0] = 1

@@ -73,7 +73,7 @@ def options():
         "verbose": True,
         "target_host": "llvm",
         "execution_backend": "cython",
-        "compile_flags": ["-O3"],
+        "compile_flags": ["-O3", "-DNDEBUG", "-U__CUDA_NO_HALF_OPERATORS__"],
         "pass_configs": {tilelang.PassConfigKey.TL_DISABLE_WGMMA: True, "tl.disable_dynamic_tail_split": True},
     }
 
@@ -82,7 +82,7 @@ EXPECTED = [
     "(target_host='llvm')",
     "(execution_backend='cython')",
     "(verbose=True)",
-    "(compile_flags=['-O3'])",
+    "(compile_flags=['-O3', '-DNDEBUG', '-U__CUDA_NO_HALF_OPERATORS__'])",
     "PassConfigKey(TL_DISABLE_WGMMA=True)",
     "PassConfigKey(tl.disable_dynamic_tail_split=True)",
 ]

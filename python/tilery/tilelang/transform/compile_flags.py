@@ -12,14 +12,12 @@ from ..tracing.arithmetic import Arithmetic
 _FAST, _FUSED = "use_fast_math", "fmad"
 _SWITCHES = (_FAST, _FUSED)  # they are true or false
 _FUSIONS = {"ffp-contract=off": False, "ffp-contract=on": True, "ffp-contract=fast": True}  # of a compiler of C
-# What says something of a program's text.
-_MEANINGS = ("D", "U", "define-macro", "undefine-macro", "include", "pre-include")
 
 
 class CompileFlags:
-    """`arithmetic`: what `--use_fast_math` and `--fmad` say; `ignored`: the others, None without any.
+    """`arithmetic`: what `--use_fast_math` and `--fmad` say; `ignored`: the others, None without any (macros, too: a kernel that
+    brings text of CUDA, which could read them, is refused where it brings it).
 
-    :raises NotImplementedError: for flags that change what a program's text means.
     :raises ValueError: for `--fmad` without true or false."""
 
     def __init__(self, flags: Any) -> None:
@@ -32,12 +30,6 @@ class CompileFlags:
         while words:
             word = words.pop(0)
             name, _, value = word.lstrip("-").partition("=")
-            if word.startswith("-") and (name in _MEANINGS or word[:2] in ("-D", "-U")):
-                raise error(
-                    NotImplementedError,
-                    f"the compile flag {word!r} changes what a program means",
-                    hint="no text of another language is compiled here; write in Python what it says",
-                )
             if word.startswith("-") and name in _SWITCHES:
                 value = value or (words.pop(0) if words and not words[0].startswith("-") else "true" if name == _FAST else "")
                 if value not in ("true", "false"):
