@@ -94,6 +94,20 @@ void makeLoop(ArrayRef<tile::ContractOp> group) {
   }
 }
 
+/// The kernel's products, contractions among them, and of these such as stand in loops or branches.
+struct Counts {
+  unsigned products = 0, contractions = 0, nested = 0;
+
+  explicit Counts(tile::KernelOp kernel) {
+    kernel.walk([&](Operation *op) {
+      bool inside = op->getParentOfType<tile::ContractOp>() != nullptr;
+      products += isa<tile::ContractOp, tile::DotOp>(op) && !inside;
+      contractions += isa<tile::ContractOp>(op);
+      nested += isa<tile::ContractOp>(op) && op->getParentOp() != kernel;
+    });
+  }
+};
+
 /// Contractions of a kernel with other products become loops again, those over the same steps one loop: such kernels are found as loops.
 struct OpenContractions : PassWrapper<OpenContractions, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenContractions)
@@ -101,21 +115,22 @@ struct OpenContractions : PassWrapper<OpenContractions, OperationPass<tile::Kern
   StringRef getDescription() const final { return "contractions beside other products become loops"; }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
   void runOnOperation() final {
-    tile::KernelOp kernel = getOperation();
-    unsigned products = 0, contractions = 0, nested = 0;
-    kernel.walk([&](Operation *op) {
-      bool inside = op->getParentOfType<tile::ContractOp>() != nullptr;
-      products += isa<tile::ContractOp, tile::DotOp>(op) && !inside;
-      contractions += isa<tile::ContractOp>(op);
-      nested += isa<tile::ContractOp>(op) && op->getParentOp() != kernel;
-    });
-    if (products < 2 || !contractions || nested)
+    Counts counts(getOperation());
+    if (counts.products < 2 || !counts.contractions || counts.nested)
       return;
-    for (ArrayRef<tile::ContractOp> group : groupsOf(kernel))
+    for (ArrayRef<tile::ContractOp> group : groupsOf(getOperation()))
       makeLoop(group);
   }
 };
 } // namespace
+
+bool openOnlyContraction(tile::KernelOp kernel) {
+  Counts counts(kernel);
+  if (counts.products != 1 || !counts.contractions || counts.nested)
+    return false;
+  makeLoop(groupsOf(kernel)[0]);
+  return true;
+}
 
 std::unique_ptr<Pass> createOpenContractions() { return std::make_unique<OpenContractions>(); }
 

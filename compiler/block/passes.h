@@ -7,6 +7,10 @@ namespace mlir {
 class OpPassManager;
 }
 
+namespace tilery::tile {
+class KernelOp;
+}
+
 namespace tilery::block {
 
 /// Kernels that the block level takes get the cheapest schedule of the model (schedule.h) as attribute `block.schedule`. The passes below
@@ -32,6 +36,8 @@ std::unique_ptr<mlir::Pass> createOpenExtracts();
 std::unique_ptr<mlir::Pass> createSkipSteps();
 /// Contractions beside other products become loops again.
 std::unique_ptr<mlir::Pass> createOpenContractions();
+/// So does the kernel's only product. False, with nothing changed: it has others, or stands in a loop or branch.
+bool openOnlyContraction(tile::KernelOp kernel);
 /// Factors that are the same tile in all steps of a loop are loaded in front of it.
 std::unique_ptr<mlir::Pass> createHoldFactors();
 /// Running maxima are of what a product gives, not of that times a positive number.

@@ -13,6 +13,8 @@ void tilery::registerTilePasses() {
   registerPass(createForwardStores);
   registerPass([] { return createParallelToTiles(); });
   registerPass(createPromoteBuffers);
+  registerPass(createSplitBuffers);
+  registerPass(createWidenStores);
   registerPass(createThreadsToTiles);
   registerPass(createRoleThreadsToTiles);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", [](OpPassManager &pm) { buildPipeline(pm); });
@@ -32,7 +34,10 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   if (plain)
     return kernel.addPass(createLowerViews());
   kernel.addPass(createParallelToTiles(/*gathers=*/true));
+  kernel.addPass(createSplitBuffers());
   kernel.addPass(createForwardStores());
+  kernel.addPass(createPromoteBuffers());
+  kernel.addPass(createWidenStores());
   kernel.addPass(createPromoteBuffers());
   if (!keepThreads)
     kernel.addPass(createFlattenStores());

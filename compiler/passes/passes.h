@@ -16,6 +16,8 @@ std::unique_ptr<mlir::Pass> createOrderRoles();
 /// Scalar code over boxes of static extents becomes tile ops. `gathers`: so do loads from places that are computed one by one, where a
 /// product follows.
 std::unique_ptr<mlir::Pass> createParallelToTiles(bool gathers = false);
+/// Buffers whose windows lie apart become a buffer for each.
+std::unique_ptr<mlir::Pass> createSplitBuffers();
 /// Parts of buffers that were just written are not read again.
 std::unique_ptr<mlir::Pass> createForwardStores();
 /// What the threads of a block do becomes tile code, one lane a thread.
@@ -24,6 +26,8 @@ std::unique_ptr<mlir::Pass> createThreadsToTiles();
 std::unique_ptr<mlir::Pass> createRoleThreadsToTiles();
 /// Buffers that are read and written as a whole become tile values.
 std::unique_ptr<mlir::Pass> createPromoteBuffers();
+/// Windows of tiles that are only stored in memory become masks.
+std::unique_ptr<mlir::Pass> createWidenStores();
 /// Buffers take tiles whose rows were cut as they were before.
 std::unique_ptr<mlir::Pass> createFlattenStores();
 
