@@ -33,6 +33,54 @@ static void checkArrivals(tile::SyncOp op) {
                sourceChain(op.getLoc())});
 }
 
+// The element that is stored, if that is all which is done together.
+static tile::ElementStoreOp onlyStore(tile::TogetherOp together) {
+  auto ops = together.getBody().front().without_terminator();
+  return together.getNumResults() == 0 && llvm::hasSingleElement(ops) ? mlir::dyn_cast<tile::ElementStoreOp>(*ops.begin())
+                                                                      : tile::ElementStoreOp();
+}
+
+// Each thread reads and writes single elements of the fragment, and nothing else does: nobody sees it as one tile.
+static bool isOfElements(tile::AllocOp alloc, tile::ThreadsOp threads) {
+  return llvm::all_of(alloc->getUsers(), [&](mlir::Operation *user) {
+    if (!threads->isAncestor(user))
+      return false;
+    if (auto store = mlir::dyn_cast<tile::ElementStoreOp>(user)) {
+      auto together = mlir::dyn_cast<tile::TogetherOp>(store->getParentOp());
+      return together && onlyStore(together) == store;
+    }
+    return mlir::isa<tile::ElementLoadOp>(user) && !user->getParentOfType<tile::TogetherOp>();
+  });
+}
+
+// Fragments whose elements are single numbers of each thread (indices that it prefetches) are what each has for itself. True: some were
+// found, and what is computed of them may be such a number, too.
+static bool keepOwnFragments(tile::ThreadsOp threads) {
+  analysis::Divergence divergence(threads, true);
+  divergence.run();
+  llvm::SetVector<tile::AllocOp> own;
+  threads.walk([&](tile::TogetherOp together) {
+    tile::ElementStoreOp store = onlyStore(together);
+    auto alloc = store ? store.getBuffer().getDefiningOp<tile::AllocOp>() : tile::AllocOp();
+    auto isAlike = [&](mlir::Value index) { return !divergence.varies(index); };
+    if (alloc && divergence.varies(store.getValue()) && llvm::all_of(store.getIndices(), isAlike) && isOfElements(alloc, threads))
+      own.insert(alloc);
+  });
+  for (tile::AllocOp alloc : own) {
+    if (!threads->isAncestor(alloc))
+      alloc->moveBefore(&threads.getBody().front(), threads.getBody().front().begin());
+    tile::BufferType type = alloc.getType();
+    alloc.getResult().setType(tile::BufferType::get(type.getShape(), type.getElementType(), tile::Space::local));
+    for (mlir::Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+      if (auto store = mlir::dyn_cast<tile::ElementStoreOp>(user)) {
+        mlir::Operation *together = store->getParentOp();
+        store->moveBefore(together);
+        together->erase();
+      }
+  }
+  return !own.empty();
+}
+
 // What all threads do together is done once: what it takes from them must be the same in all.
 static void checkAlike(tile::ThreadsOp threads) {
   analysis::Divergence divergence(threads, true);
@@ -80,6 +128,8 @@ void Builder::endThreads() {
   auto threads = mlir::cast<tile::ThreadsOp>(impl->top("threads region").op);
   impl->endBody("threads region");
   threads.walk(checkArrivals);
+  while (keepOwnFragments(threads))
+    ;
   checkAlike(threads);
   placeSyncs(threads);
 }
