@@ -73,13 +73,13 @@ const char *otherWork(LoopKernel &found, Block &block, SmallVectorImpl<tile::Loa
       if (store.getIsVolatile())
         return "its store is volatile";
       found.stores.push_back(store);
-    } else if (isStoringBranch(&op, found.stores)) {
+    } else if (isStoringBranch(&op, found.stores) || isBranchOnSums(&op, loads)) {
       continue;
     } else if (!isMemoryEffectFree(&op)) {
       return "its loop does more than load and compute";
-    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op) && !isBranchOnSums(&op)) {
+    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op)) {
       return "it has control flow in its loop";
-    } else if (!isa<tile::DotOp, scf::IfOp>(op) && !followsSums(&op, true)) {
+    } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
       return "its work between products is not elementwise, nor by rows";
     }
   return nullptr;
@@ -121,6 +121,8 @@ const char *otherWork(LoopKernel &found) {
     } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
       if (!isFactor(load))
         loads.push_back(load);
+    } else if (isStoringBranch(&op, found.stores) || isBranchOnSums(&op, loads)) {
+      continue;
     } else if (!isa<tile::ReturnOp, ReturnIfOp>(op) && !isMemoryEffectFree(&op)) {
       return "it has effects besides its loads and its stores";
     } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {

@@ -82,12 +82,23 @@ bool comesOfTiles(Value number) {
   return false;
 }
 
-bool isBranchOnSums(Operation *op) {
-  auto isWork = [](Operation *each) { return isMemoryEffectFree(each) && !each->getNumRegions() && followsSums(each, false); };
-  return isa<scf::IfOp>(op) && llvm::all_of(op->getRegions(), [&](Region &region) {
-           return region.empty() ||
-                  llvm::all_of(region.front().without_terminator(), [&](Operation &each) { return isWork(&each); });
-         });
+bool isBranchOnSums(Operation *op, SmallVectorImpl<tile::LoadOp> &loads) {
+  SmallVector<tile::LoadOp> inside;
+  auto isWork = [&](Operation *each) {
+    auto load = dyn_cast<tile::LoadOp>(each);
+    if (load && !load.getIsVolatile() && !isa<RankedTensorType>(load.getType())) {
+      inside.push_back(load);
+      return true;
+    }
+    return isMemoryEffectFree(each) && !each->getNumRegions() && followsSums(each, false);
+  };
+  bool isOne = isa<scf::IfOp>(op) && llvm::all_of(op->getRegions(), [&](Region &region) {
+                 return region.empty() ||
+                        llvm::all_of(region.front().without_terminator(), [&](Operation &each) { return isWork(&each); });
+               });
+  if (isOne)
+    loads.append(inside);
+  return isOne;
 }
 
 Value rootOf(Value place) {

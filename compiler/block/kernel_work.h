@@ -11,8 +11,8 @@ bool isOfNumbers(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads
 /// The number is computed from tiles (a row's sum, a lane), so that who brings tiles cannot know it; else from arguments, numbers in memory
 /// and loops' counters alone.
 bool comesOfTiles(mlir::Value number);
-/// A branch that a number decides, around work that can be done where sums lie.
-bool isBranchOnSums(mlir::Operation *op);
+/// A branch that a number decides, around work that can be done where sums lie. `loads` gets the numbers that it reads.
+bool isBranchOnSums(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads);
 /// True if only products, dots, read what is loaded, as factors.
 bool isFactor(tile::LoadOp load);
 

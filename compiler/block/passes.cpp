@@ -41,6 +41,7 @@ void addOpening(OpPassManager &kernel) {
   kernel.addPass(createTurnFactors());
   kernel.addPass(createPadRows());
   kernel.addPass(createTurnProducts());
+  kernel.addPass(createLoadTwice());
 }
 
 void addBlocks(OpPassManager &kernel) {
@@ -86,6 +87,7 @@ void registerBlockPasses() {
   registerPass(createShareLoads);
   registerPass(createTurnFactors);
   registerPass(createTurnProducts);
+  registerPass(createLoadTwice);
   registerPass(createOpenReturns);
   registerPass(createJoinLoads);
   registerPass(createOpenTables);

@@ -34,6 +34,8 @@ std::unique_ptr<mlir::Pass> createOpenTables();
 std::unique_ptr<mlir::Pass> createOpenExtracts();
 /// Loops that multiply in some of their steps only go over those.
 std::unique_ptr<mlir::Pass> createSkipSteps();
+/// Tiles that are multiplied, and computed with besides, are loaded once for each.
+std::unique_ptr<mlir::Pass> createLoadTwice();
 /// Contractions beside other products become loops again.
 std::unique_ptr<mlir::Pass> createOpenContractions();
 /// So does the kernel's only product. False, with nothing changed: it has others, or stands in a loop or branch.

@@ -2,7 +2,8 @@
 //
 // Programs put what they multiply in two products side by side into one buffer (`Q[:, :512]` and `Q[:, 512:]`). As buffers of their own
 // the windows are whole, and promote-buffers makes tile values of them. What is stored into all of the buffer is split with it where that
-// takes no data apart: numbers, loads from memory, and what is computed of these by elements.
+// takes no data apart: numbers, loads from memory, and what is computed of these by elements. A buffer under another shape (`T.reshape`) is
+// the buffer, and its tiles are reshaped.
 #include "compiler/passes/passes.h"
 #include "compiler/passes/windows.h"
 #include "mlir/IR/IRMapping.h"
@@ -164,12 +165,39 @@ private:
   SmallVector<BufferStoreOp> stores;
 };
 
+/// Whole reads and writes of the buffer under another shape become such of the buffer.
+void reshapeTiles(ReinterpretOp view) {
+  BufferType from = view.getBuffer().getType(), to = view.getType();
+  auto isWhole = [](Operation *user) {
+    auto store = dyn_cast<BufferStoreOp>(user);
+    return isa<BufferLoadOp>(user) || (store && !store.getMask());
+  };
+  if (from.getElementType() != to.getElementType() || !view.getBuffer().getDefiningOp<AllocOp>() ||
+      !llvm::all_of(view->getUsers(), isWhole))
+    return;
+  for (Operation *user : llvm::make_early_inc_range(view->getUsers())) {
+    OpBuilder b(user);
+    if (auto store = dyn_cast<BufferStoreOp>(user)) {
+      Value tile = ReshapeOp::create(b, user->getLoc(), from.getTileType(), store.getValue());
+      BufferStoreOp::create(b, user->getLoc(), view.getBuffer(), tile, Value());
+    } else {
+      Value tile = BufferLoadOp::create(b, user->getLoc(), from.getTileType(), view.getBuffer());
+      user->getResult(0).replaceAllUsesWith(ReshapeOp::create(b, user->getLoc(), to.getTileType(), tile));
+    }
+    user->erase();
+  }
+  view.erase();
+}
+
 struct SplitBuffers : PassWrapper<SplitBuffers, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitBuffers)
   StringRef getArgument() const final { return "split-buffers"; }
   StringRef getDescription() const final { return "windows that lie apart become buffers of their own"; }
 
   void runOnOperation() final {
+    SmallVector<ReinterpretOp> views;
+    getOperation().walk([&](ReinterpretOp view) { views.push_back(view); });
+    llvm::for_each(views, reshapeTiles);
     SmallVector<AllocOp> allocs;
     getOperation().walk([&](AllocOp alloc) { allocs.push_back(alloc); });
     for (AllocOp alloc : allocs)

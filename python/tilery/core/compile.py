@@ -4,6 +4,7 @@ compiled."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tilery import _native
@@ -122,6 +123,11 @@ class CompiledKernel:
     @property
     def module(self) -> _native.Module:
         return self.traced().module
+
+    @cached_property
+    def text(self) -> str:
+        """The tile IR of the kernels and the host function, before the passes."""
+        return self.module.text()
 
     def traced(self) -> Kept:
         """The module, traced where it is not yet."""

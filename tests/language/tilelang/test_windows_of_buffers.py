@@ -78,7 +78,10 @@ def stored(m, n, k, steps, at, rows, left, columns, through, ragged):
                 T.copy(low, Out[p * rows, 0])
             else:
                 T.copy(c[at : at + rows, left : left + columns], Out[p * rows, 0])
-            T.copy(total[at : at + rows], Sums[p, :])
+            if p == 0:
+                T.copy(total[at : at + rows], Sums[0, :])
+            else:
+                T.copy(total[at : at + rows], Sums[1, :])
 
     return main
 

@@ -341,7 +341,7 @@ class JITKernel(OwnCopy, _native.Launcher):
 
     def get_kernel_source(self, kernel_only: bool = True) -> str:
         """The tile IR of the kernels and the host function."""
-        return self._latest().module.text()
+        return self._latest().text
 
     get_host_source = get_kernel_source
     kernel_source = host_source = property(get_kernel_source)

@@ -20,7 +20,9 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
     """A buffer of this program, in the space that the IR knows."""
     trace = kernel(f"T.alloc_{space}")
     kind = "shared" if space == "shared" else "local"
-    if scope.partition(".")[0] != kind:
+    if space == "fragment" and scope.partition(".")[0] == "shared":
+        space = "shared"  # as upstream reads it
+    elif scope.partition(".")[0] != kind:
         hint = f"scopes of {kind} memory are {kind!r} or begin with it and a dot"
         raise error(ValueError, f"T.alloc_{space} has no scope {scope!r}", hint=hint)
     sizes = shape_of(shape)
