@@ -87,8 +87,8 @@ bool roundsFloats(Block &block) {
   return found;
 }
 
-// A code generator may keep the partials apart in another way: float results get the interval that allows it.
-void allowOrder(const Axis &axis, Block &block, ArrayRef<const Tile *> inputs, Slice &result) {
+// A code generator may keep the partials apart in another way: float results get the interval that allows it. Of the first `count` slices.
+void allowOrder(const Axis &axis, Block &block, ArrayRef<const Tile *> inputs, Slice &result, bool reverse, int64_t count) {
   auto ops = block.without_terminator();
   if (inputs.size() != 1 || !llvm::hasSingleElement(ops) || !isa<arith::AddFOp, arith::MulFOp>(*ops.begin()))
     return;
@@ -96,8 +96,8 @@ void allowOrder(const Axis &axis, Block &block, ArrayRef<const Tile *> inputs, S
   const Tile &x = *inputs[0];
   for (int64_t i = 0; i < result[0].size(); ++i) {
     SmallVector<Interval> values;
-    for (int64_t k = 0; k < axis.count; ++k)
-      values.push_back(x.range(axis.lane(k, i)));
+    for (int64_t k = 0; k < count; ++k)
+      values.push_back(x.range(axis.lane(reverse ? axis.count - 1 - k : k, i)));
     result[0].setRange(i, rangeOf(x.element, values));
   }
 }
@@ -130,7 +130,7 @@ void reduce(Interpreter &in, tile::ReduceOp op) {
       partials[j] = combine(partials[j], partials[j + s]);
   in.run.forceRounding = forced;
   if (orderIsFree)
-    allowOrder(axis, block, inputs, partials[0]);
+    allowOrder(axis, block, inputs, partials[0], false, axis.count);
   for (auto [result, tile] : llvm::zip_equal(op.getResults(), partials[0]))
     in.set(result, std::move(tile));
 }
@@ -143,16 +143,23 @@ void scan(Interpreter &in, tile::ScanOp op) {
     results.emplace_back(inputs.back()->element, inputs.back()->shape);
   }
   Axis axis(inputs[0]->shape, op.getAxis());
-  Combine combine(in, op.getCombine().front());
+  Block &block = op.getCombine().front();
+  Combine combine(in, block);
+  bool orderIsFree = in.run.options.shadow && roundsFloats(block);
+  bool forced = std::exchange(in.run.forceRounding, in.run.forceRounding || orderIsFree);
   for (int64_t step = 0; step < axis.count; ++step) {
     int64_t index = op.getReverse() ? axis.count - 1 - step : step;
     Slice current;
     for (const Tile *input : inputs)
       current.push_back(axis.cut(*input, index));
     carried = step == 0 ? std::move(current) : combine(carried, current);
-    for (auto [result, tile] : llvm::zip_equal(results, carried))
+    Slice allowed = carried;
+    if (orderIsFree)
+      allowOrder(axis, block, inputs, allowed, op.getReverse(), step + 1);
+    for (auto [result, tile] : llvm::zip_equal(results, allowed))
       axis.paste(result, index, tile);
   }
+  in.run.forceRounding = forced;
   for (auto [result, tile] : llvm::zip_equal(op.getResults(), results))
     in.set(result, std::move(tile));
 }

@@ -47,6 +47,13 @@ llvm::DenseMap<Value, unsigned> takersOf(const BlockPlan &block) {
     for (Value value : taken)
       ++takers[value];
   }
+  for (auto [scan, map] : block.scans)
+    for (Value operand : scan->getOperands()) {
+      lower::Pull pull;
+      pull.add(operand, isStored);
+      for (const auto &[value, reach] : pull.tiles)
+        ++takers[value];
+    }
   return takers;
 }
 

@@ -22,6 +22,7 @@ struct BlockPlan {
   /// memory.
   std::map<std::pair<llvm::SmallVector<int64_t, 2>, unsigned>, ThreadMap> crossMaps;
   llvm::DenseMap<const lower::Nest *, const ThreadMap *> mapped; // nests of `plan`; the others are loops that all threads walk
+  llvm::DenseMap<mlir::Operation *, const ThreadMap *> scans;    // whose elements threads hold; the others are loops, too
   llvm::DenseMap<int, const ThreadMap *> inRegisters;            // buffers that lie there, each thread's own elements in its own
   uint64_t exchangeBytes = 0;  // shared memory through which a mapped nest's reductions need to go
   unsigned residentBlocks = 1; // that a multiprocessor should have room for

@@ -72,20 +72,28 @@ using Loads = llvm::DenseMap<Value, const ThreadMap *>;
 Loads loadsOf(const BlockPlan &block) {
   auto isStored = [&](Value value) { return !block.plan.isVirtual(value); };
   Loads loads;
-  for (auto [nest, map] : block.mapped) {
-    auto take = [&, map = map](Value value) {
-      auto sizes = llvm::make_filter_range(tile::shapeOf(value.getType()), [](int64_t size) { return size != 1; });
-      if (value.getDefiningOp<tile::LoadOp>() && llvm::equal(sizes, map->sizes))
-        loads[value] = map;
-    };
+  auto take = [&](Value value, const ThreadMap *map) {
+    auto sizes = llvm::make_filter_range(tile::shapeOf(value.getType()), [](int64_t size) { return size != 1; });
+    if (value.getDefiningOp<tile::LoadOp>() && llvm::equal(sizes, map->sizes))
+      loads[value] = map;
+  };
+  auto takeOf = [&](const lower::Pull &pull, const ThreadMap *map) {
+    for (const auto &[value, reach] : pull.tiles)
+      if (reach.sameElement)
+        take(value, map);
+  };
+  for (auto [nest, map] : block.mapped)
     for (const lower::Sink &sink : nest->sinks) {
       if (sink.kind == lower::Sink::Define)
-        take(sink.value);
+        take(sink.value, map);
       if (sink.kind != lower::Sink::Copy || sink.value)
-        for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles)
-          if (reach.sameElement)
-            take(value);
+        takeOf(lower::pullOf(sink, isStored), map);
     }
+  for (auto [scan, map] : block.scans) {
+    lower::Pull pull;
+    for (Value operand : scan->getOperands())
+      pull.add(operand, isStored);
+    takeOf(pull, map);
   }
   return loads;
 }

@@ -65,6 +65,8 @@ Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands
     return nearExp2(e, operands[0]);
   if (name == "erf")
     return approximateErf(e, operands[0]);
+  if (name == "tanh")
+    return approximateTanh(e, operands[0]);
   if (name == "erf nearly")
     return nearErf(e, operands[0]);
   return fastFunction(e, name, operands);

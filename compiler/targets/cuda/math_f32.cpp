@@ -193,6 +193,20 @@ Lanes nearErf(Emitter &e, Lanes x) {
   return m.withSign(m.sub(m.number(1.0), nearExp2(e, exponent)), x);
 }
 
+// 1 - 2 / (exp(2a) + 1): what the power and the reciprocal are off by shrinks on the way. Infinite powers give 1.
+Lanes approximateTanh(Emitter &e, Lanes x) {
+  F32 m(e, x->getType());
+  Lanes a = m.abs(x), s = m.mul(a, a);
+  Lanes small = m.fma(m.mul(a, s),
+                      m.polynomial(s, {-0.33333298563957214, 0.13332220911979675, -0.053852323442697525, 0.021302970126271248,
+                                       -0.007409528363496065, 0.0015847410541027784}),
+                      a);
+  Lanes power = nearExp2(e, m.mul(a, m.number(2 * 1.4426950408889634)));
+  Lanes reciprocal = eachLane(m, {m.add(power, m.number(1.0))}, llvm::Intrinsic::nvvm_rcp_approx_ftz_f);
+  Lanes large = m.fma(reciprocal, m.number(-2.0), m.number(1.0));
+  return m.withSign(e.b.CreateSelect(e.b.CreateFCmpOLT(a, m.number(0.8)), small, large), x);
+}
+
 namespace {
 /// log2(x) by one instruction; of a constant here.
 Lanes nearLog2(F32 &m, Lanes x) {

@@ -16,6 +16,8 @@ lower::Lanes approximateExp2(lower::Emitter &e, lower::Lanes x);
 lower::Lanes nearExp2(lower::Emitter &e, lower::Lanes x);
 /// 1.7 ULP.
 lower::Lanes approximateErf(lower::Emitter &e, lower::Lanes x);
+/// 2 ULP.
+lower::Lanes approximateTanh(lower::Emitter &e, lower::Lanes x);
 /// Within 2^-22, also where it is small: for what is added to 1.
 lower::Lanes nearErf(lower::Emitter &e, lower::Lanes x);
 /// A function of fast math ("log nearly") by the hardware's lg2, ex2, sin, cos and rsqrt, as CUDA's __logf, __powf, __sinf and their like;

@@ -32,6 +32,11 @@ public:
   /// False: the blocks that shared the program would need each other's memory.
   bool run() {
     forSteps([&](const lower::Step &step, bool) {
+      if (auto scan = dyn_cast_if_present<tile::ScanOp>(step.op)) {
+        largest = std::max(largest, ShapedType::getNumElements(tile::shapeOf(scan.getOperands()[0].getType())));
+        reduces = true;
+        inLoop |= bool(scan->getParentOfType<scf::ForOp>());
+      }
       if (step.op)
         return;
       largest = std::max(largest, ShapedType::getNumElements(step.nest.shape));
@@ -49,6 +54,8 @@ public:
     forSteps([&](const lower::Step &step, bool perThread) {
       if (!step.op && !perThread)
         mapNest(step.nest);
+      if (auto scan = dyn_cast_if_present<tile::ScanOp>(step.op); scan && !perThread)
+        mapScan(scan);
       isDealt &= step.op ? isScalar(step.op) : block.mapped.contains(&step.nest);
     });
     findRegisterTiles();
@@ -229,16 +236,51 @@ private:
     for (const Sink &sink : nest.sinks) {
       if (sink.kind != Sink::Reduce)
         continue;
-      uint64_t axis = cast<tile::ReduceOp>(sink.op).getAxis();
-      bool alongRows = axis + 1 == inner;
-      if (!rows || !alongRows)
+      auto reduce = cast<tile::ReduceOp>(sink.op);
+      if (reduce.getAxis() + 1 == inner) {
+        if (!rows)
+          return;
+        bytes += sink.op->getNumOperands() * rows->count * 32 * 8 * block.cluster;
+        continue;
+      }
+      std::optional<ThreadMap::Lines> lines = map->lines(nest.shape, reduce.getAxis());
+      if (!lines || block.cluster > 1 || !commutes(reduce))
         return;
-      bytes += sink.op->getNumOperands() * rows->count * 32 * 8 * block.cluster;
+      bytes += bytesOf(*map, *lines, map->chunks / lines->chunks, reduce);
     }
     if (bytes > mostExchangeBytes)
       return;
     block.exchangeBytes = std::max(block.exchangeBytes, bytes);
     block.mapped[&nest] = map;
+  }
+
+  /// Along rows elements are combined in another order anyway, along other dimensions in theirs unless that makes no difference.
+  static bool commutes(tile::ReduceOp reduce) {
+    auto ops = reduce.getCombine().front().without_terminator();
+    return llvm::hasSingleElement(ops) && (*ops.begin()).hasTrait<OpTrait::IsCommutative>();
+  }
+
+  /// Shared memory for `count` values of each operand of a thread.
+  static uint64_t bytesOf(const ThreadMap &map, const ThreadMap::Lines &lines, int64_t count, Operation *op) {
+    uint64_t bytes = 0;
+    for (Value operand : op->getOperands())
+      bytes += map.bytesBetweenWarps(lines, count, lower::elementBytes(lower::elementOf(operand)));
+    return llvm::alignTo(bytes, 256);
+  }
+
+  // Each thread takes what all warps have of its lines.
+  void mapScan(tile::ScanOp scan) {
+    constexpr int64_t mostTaken = 256;
+    ArrayRef<int64_t> shape = tile::shapeOf(scan.getOperands()[0].getType());
+    const ThreadMap *map = mapOf({SmallVector<int64_t>(shape), {}});
+    std::optional<ThreadMap::Lines> lines = map ? map->lines(shape, scan.getAxis()) : std::nullopt;
+    if (!lines || block.cluster > 1 || map->chunks * lines->warps * (map->width / lines->lanes) > mostTaken)
+      return;
+    uint64_t bytes = bytesOf(*map, *lines, map->chunks, scan);
+    if (bytes > mostExchangeBytes)
+      return;
+    block.exchangeBytes = std::max(block.exchangeBytes, bytes);
+    block.scans[scan] = map;
   }
 
   /// The map by which threads have the elements of a product's first factor where its instructions want them; null if there is none.
@@ -295,6 +337,16 @@ private:
           }
           return;
         }
+        if (const ThreadMap *map = block.scans.lookup(step.op)) {
+          lower::Pull own;
+          for (Value operand : step.op->getOperands())
+            own.add(operand, isStored);
+          reads(own, map);
+          for (Value result : step.op->getResults())
+            if (int buffer = plan.storage.lookup(result); maps.lookup(buffer) != map)
+              shared.insert(buffer);
+          return;
+        }
         reads(lower::pullOf(step.op, isStored), nullptr);
         for (Value result : step.op->getResults())
           if (auto stored = plan.storage.find(result); stored != plan.storage.end())
@@ -349,6 +401,7 @@ void shareElements(tile::KernelOp kernel, BlockPlan &block, uint64_t tileBytes, 
     block.maps.clear();
     block.crossMaps.clear();
     block.mapped.clear();
+    block.scans.clear();
     block.inRegisters.clear();
     block.exchangeBytes = 0;
     block.cluster = 1;

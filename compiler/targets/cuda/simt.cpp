@@ -181,7 +181,9 @@ bool SimtEmitter::block(Block &block) {
   }
   if (const FetchLoop *fetch = fetchOf(block.getParentOp()))
     takeFetched(*fetch);
+  freshTurn = isa<scf::ForOp>(block.getParentOp()) && !perThread ? &block : nullptr;
   bool ok = KernelEmitter::block(block);
+  freshTurn = nullptr;
   if (loops && exchangeRead[0])
     barrier();
   auto steps = plan.steps.find(&block);
@@ -220,6 +222,16 @@ bool SimtEmitter::op(Operation *op) {
     bool ok = true;
     inOneThread(op, [&] { ok = KernelEmitter::op(op); });
     return ok;
+  }
+  if (const ThreadMap *map = blockPlan.scans.lookup(op)) {
+    auto scan = cast<tile::ScanOp>(op);
+    Footprint footprint = footprintOf(scan);
+    loadEarly(op);
+    lower::Evaluator::Body scope(evaluator);
+    prepare(footprint);
+    mappedScan(scan, *map);
+    hazards.add(footprint);
+    return !evaluator.failed;
   }
   if (hazards.pending())
     barrier();

@@ -14,6 +14,9 @@ constexpr unsigned exchangeSlots = 8, exchangeBytes = 32 * 8;
 /// What that leaves to stored tiles.
 inline uint64_t tileBytes(const CudaTarget &target) { return target.sharedBytes - exchangeSlots * exchangeBytes; }
 
+/// What a sink takes, as far as it has values.
+llvm::SmallVector<mlir::Value> sourcesOf(const lower::Sink &sink);
+
 /// Scalar code runs in every thread alike; effects on memory happen once. Stored tiles lie in registers where the plan says so, else in
 /// shared memory; threads wait for each other where one may need what another one wrote.
 class SimtEmitter : public lower::KernelEmitter, lower::ThreadModel {
@@ -125,10 +128,13 @@ private:
   };
   lower::Point pointAt(const Points &points, unsigned chunk, llvm::ArrayRef<int64_t> shape);
   void makeRegisterTiles();
-  void mappedNest(const lower::Nest &nest, const ThreadMap &map);
+  /// `overwrites`: it writes memory that other threads' copies of its elements read.
+  void mappedNest(const lower::Nest &nest, const ThreadMap &map, bool overwrites);
   llvm::SmallVector<mlir::Value> loadsOf(const lower::Nest &nest, const ThreadMap &map) const;
   void commitChunk(const lower::Nest &nest, const ThreadMap &map, unsigned chunk, llvm::ArrayRef<lower::Lanes> values);
-  struct RowSums; // of a nest's reductions, while its chunks are walked
+  struct Sum; // simt_sums.h
+  struct RowSums;
+  static Sum sumOf(const lower::Nest &nest, const lower::Sink &sink, const ThreadMap &map, const ThreadMap::Rows &rows);
   void accumulate(RowSums &sums, unsigned chunk, llvm::ArrayRef<lower::Lanes> fresh);
   void finishRows(const lower::Nest &nest, const ThreadMap &map, RowSums &sums);
   /// The first `lanes` lanes of the warp, in the first one.
@@ -138,7 +144,49 @@ private:
   llvm::Value *warpsPlace(uint64_t item, mlir::Type element, llvm::Value *entry);
   /// Puts a value of a warp (that of its first thread) at its place, in each block of the cluster.
   void tellWarps(uint64_t item, mlir::Type element, llvm::Value *warp, lower::Lanes value);
-  void combineAlways(tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::ArrayRef<lower::Lanes> others);
+  void combineAlways(mlir::Region &combine, llvm::SmallVectorImpl<lower::Lanes> &values, llvm::ArrayRef<lower::Lanes> others);
+  /// Where warps tell each other values: an area that no thread still reads; and when all have told theirs.
+  uint64_t beginExchange();
+  void endExchange(uint64_t area);
+
+  // simt_early.cpp
+  /// Values that were loaded before the nests that take them, and how many elements of a thread they are.
+  struct EarlyLoads {
+    llvm::SmallPtrSet<llvm::Value *, 32> loaded;
+    int64_t held = 0;
+  };
+  /// In front of a turn's first nest or scan: begins what it and later nests load.
+  void loadEarly(const void *first);
+  bool mayLoadEarly(tile::LoadOp load, mlir::Block &turn) const;
+  /// The loads below what a nest takes (or defines) at a point.
+  void loadBelow(mlir::Value value, const lower::Point &point, mlir::Block &turn, EarlyLoads &early, bool defines = false);
+
+  // simt_lines.cpp
+  struct LinePlace;
+  struct Scan;
+  LinePlace placeIn(const ThreadMap::Lines &lines, unsigned width);
+  /// The value of the thread so many further on in the line, around the warp's end.
+  lower::Lanes fromThread(const LinePlace &place, lower::Lanes value, int distance);
+  lower::Lanes fromLane(lower::Lanes value, llvm::Value *lane);
+  llvm::SmallVector<lower::Lanes> combined(mlir::Region &combine, llvm::ArrayRef<lower::Lanes> left,
+                                           llvm::ArrayRef<lower::Lanes> right);
+  /// In shared memory: the place of a value of the thread's line in the line's warp number `warp`.
+  llvm::Value *placeBetween(const LinePlace &place, uint64_t item, mlir::Type element, unsigned warp);
+  void tellLine(const LinePlace &place, uint64_t item, mlir::Type element, lower::Lanes value);
+  lower::Lanes toldBy(const LinePlace &place, uint64_t item, mlir::Type element, unsigned warp);
+  llvm::Align alignmentBetween(const LinePlace &place, mlir::Type element) const;
+  /// To a stored tile, in registers or, where `only` holds, in shared memory.
+  void writeTile(int buffer, llvm::ArrayRef<int64_t> shape, const lower::Point &point, lower::Lanes value, llvm::Value *only);
+  void finishLines(const lower::Nest &nest, const ThreadMap &map, llvm::ArrayRef<Sum *> sums);
+  void mappedScan(tile::ScanOp op, const ThreadMap &map);
+  /// The place of a number in the scan's order.
+  llvm::Value *place(const Scan &scan, llvm::Value *number, unsigned count);
+  std::vector<llvm::SmallVector<lower::Lanes>> scanWarp(const Scan &scan, std::vector<llvm::SmallVector<lower::Lanes>> &totals);
+  std::vector<llvm::SmallVector<lower::Lanes>> takeTotals(const Scan &scan, const ThreadMap &map,
+                                                          llvm::ArrayRef<llvm::SmallVector<lower::Lanes>> totals);
+  /// Calls back with what comes before the thread's part of each chunk, if anything may: where the condition (null: always) holds.
+  void scanChunks(const Scan &scan, const ThreadMap &map, llvm::ArrayRef<llvm::SmallVector<lower::Lanes>> taken,
+                  llvm::function_ref<void(int64_t chunk, llvm::SmallVector<lower::Lanes> before, llvm::Value *exists)> found);
 
   // simt_fetch.cpp
   /// The plan of a loop (or the kernel) whose loads run ahead; null: this is none.
@@ -179,6 +227,15 @@ private:
 
   /// What a nest reads and writes of memory that threads share.
   Footprint footprintOf(const lower::Nest &nest) const;
+  Footprint footprintOf(tile::ScanOp scan) const;
+  bool overwrites(const Footprint &step) const {
+    auto meets = [&](lower::MemoryClass read) {
+      return llvm::any_of(step.writes, [&](auto write) { return lower::mayAlias(read, write, e.options.disjoint); });
+    };
+    return llvm::any_of(step.reads, meets);
+  }
+  void addReads(Footprint &footprint, mlir::Operation *load) const;
+  void addReads(Footprint &footprint, const lower::Pull &pull) const;
   Footprint footprintOfKernel();
   /// Waits for what the step needs.
   void prepare(const Footprint &step) {
@@ -218,7 +275,9 @@ private:
   uint64_t fetchOffset = 0;    // of what loops fetch ahead
   bool exchangeRead[2] = {};   // of those areas: some thread may still read it
   llvm::Instruction *entryEnd = nullptr;
-  Footprint everything; // that the kernel touches
+  mlir::Block *freshTurn = nullptr;               // a loop's body, until its first nest
+  llvm::SmallPtrSet<mlir::Operation *, 16> begun; // steps of that turn in front of the first nest
+  Footprint everything;                           // that the kernel touches
   std::map<const ThreadMap *, Points> points;
   llvm::DenseMap<llvm::Value *, Beside> besides; // by index
   std::map<std::pair<int, llvm::SmallVector<llvm::Value *, 2>>, llvm::SmallVector<lower::Lanes, 4>>

@@ -1,5 +1,5 @@
 // Nests whose elements each thread holds in registers: code for every vector of the thread, without loops.
-#include "compiler/targets/cuda/simt.h"
+#include "compiler/targets/cuda/simt_sums.h"
 
 using namespace mlir;
 
@@ -22,28 +22,33 @@ lower::MemoryClass tileClass() { return {lower::MemoryClass::Buffer, &storedTile
 
 // -- what steps do to memory
 
+void SimtEmitter::addReads(Footprint &footprint, Operation *op) const {
+  if (auto load = dyn_cast_or_null<tile::LoadOp>(op))
+    footprint.reads.push_back(lower::classOfPlace(load.getPlace()));
+  else if (auto load = dyn_cast_or_null<tile::BufferLoadOp>(op))
+    footprint.reads.push_back(lower::classOfBuffer(load.getBuffer()));
+}
+
+void SimtEmitter::addReads(Footprint &footprint, const lower::Pull &pull) const {
+  for (const auto &[value, reach] : pull.tiles) {
+    if (auto stored = plan.storage.find(value); stored == plan.storage.end())
+      addReads(footprint, value.getDefiningOp());
+    else if (!registerTiles.contains(stored->second))
+      footprint.reads.push_back(tileClass());
+  }
+}
+
 Footprint SimtEmitter::footprintOf(const Nest &nest) const {
   Footprint footprint;
   auto isStored = [&](Value value) { return !plan.isVirtual(value); };
   auto inRegisters = [&](int buffer) { return registerTiles.contains(buffer); };
-  auto loads = [&](Operation *op) {
-    if (auto load = dyn_cast_or_null<tile::LoadOp>(op))
-      footprint.reads.push_back(lower::classOfPlace(load.getPlace()));
-    else if (auto load = dyn_cast_or_null<tile::BufferLoadOp>(op))
-      footprint.reads.push_back(lower::classOfBuffer(load.getBuffer()));
-  };
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Copy && !sink.value) {
       footprint.reads.push_back(tileClass());
     } else {
-      for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles) {
-        if (auto stored = plan.storage.find(value); stored == plan.storage.end())
-          loads(value.getDefiningOp());
-        else if (!inRegisters(stored->second))
-          footprint.reads.push_back(tileClass());
-      }
+      addReads(footprint, lower::pullOf(sink, isStored));
       if (sink.kind == Sink::Define)
-        loads(sink.op);
+        addReads(footprint, sink.op);
     }
     if (sink.kind == Sink::Store)
       footprint.writes.push_back(lower::classOfPlace(cast<tile::StoreOp>(sink.op).getPlace()));
@@ -52,6 +57,17 @@ Footprint SimtEmitter::footprintOf(const Nest &nest) const {
     if (!llvm::all_of(sink.buffers, inRegisters))
       footprint.writes.push_back(tileClass());
   }
+  return footprint;
+}
+
+Footprint SimtEmitter::footprintOf(tile::ScanOp scan) const {
+  Footprint footprint;
+  lower::Pull pull;
+  for (Value operand : scan.getOperands())
+    pull.add(operand, [&](Value value) { return !plan.isVirtual(value); });
+  addReads(footprint, pull);
+  if (!llvm::all_of(scan.getResults(), [&](Value result) { return registerTiles.contains(plan.storage.lookup(result)); }))
+    footprint.writes.push_back(tileClass());
   return footprint;
 }
 
@@ -258,37 +274,25 @@ void SimtEmitter::makeRegisterTiles() {
 
 // -- nests
 
-struct SimtEmitter::RowSums {
-  const ThreadMap &map;
-  ThreadMap::Rows rows;
-  llvm::Value *lastExists;
-  struct Sum {
-    const Sink *sink;
-    tile::ReduceOp reduce;
-    std::vector<SmallVector<Lanes>> rows; // by the thread's row, a value an operand
-  };
-  std::vector<Sum> sums;
-};
-
-void SimtEmitter::combineAlways(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &values, ArrayRef<Lanes> others) {
+void SimtEmitter::combineAlways(Region &combine, SmallVectorImpl<Lanes> &values, ArrayRef<Lanes> others) {
   SmallVector<Lanes> both;
-  evaluator.failed |=
-      !lower::emitCombine(e, reduce.getCombine(), values, others, both, [&](Value v) { return evaluator.scalar(v); });
+  evaluator.failed |= !lower::emitCombine(e, combine, values, others, both, [&](Value v) { return evaluator.scalar(v); });
   if (!evaluator.failed)
     values.assign(both);
 }
 
 void SimtEmitter::accumulate(RowSums &sums, unsigned chunk, ArrayRef<Lanes> fresh) {
-  for (RowSums::Sum &sum : sums.sums) {
+  for (Sum &sum : sums.sums) {
     ArrayRef<Lanes> own = fresh.take_front(sum.reduce.getNumOperands());
     fresh = fresh.drop_front(own.size());
-    SmallVector<Lanes> &values = sum.rows[chunk / sums.rows.chunksOfRow];
-    if (chunk % sums.rows.chunksOfRow == 0) {
+    int64_t line = sum.lines.lineOf(chunk);
+    SmallVector<Lanes> &values = sum.partials[line];
+    if (chunk == sum.lines.chunkOf(line, 0)) {
       values.assign(own.begin(), own.end());
       continue;
     }
     SmallVector<Lanes> before(values);
-    combineAlways(sum.reduce, values, own);
+    combineAlways(sum.reduce.getCombine(), values, own);
     if (sums.lastExists && chunk + 1 == sums.map.chunks)
       for (auto [value, old] : llvm::zip(values, before))
         value = e.b.CreateSelect(sums.lastExists, value, old);
@@ -300,7 +304,7 @@ void SimtEmitter::combineLanes(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &va
     SmallVector<Lanes> others;
     for (Lanes value : values)
       others.push_back(shuffle(value, distance));
-    combineAlways(reduce, values, others);
+    combineAlways(reduce.getCombine(), values, others);
   }
 }
 
@@ -308,15 +312,15 @@ void SimtEmitter::combineLanes(tile::ReduceOp reduce, SmallVectorImpl<Lanes> &va
 void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &sums) {
   auto &b = e.b;
   unsigned members = sums.rows.members, inWarp = std::min(members, warpSize), warps = members / inWarp;
-  for (RowSums::Sum &sum : sums.sums)
-    for (SmallVector<Lanes> &values : sum.rows) {
+  for (Sum &sum : sums.sums)
+    for (SmallVector<Lanes> &values : sum.partials) {
       std::vector<SmallVector<Lanes>> lanes(map.width);
       for (unsigned lane = 0; lane < map.width; ++lane)
         for (Lanes value : values)
           lanes[lane].push_back(map.width == 1 ? value : b.CreateExtractElement(value, uint64_t(lane)));
       for (unsigned distance = map.width / 2; distance; distance /= 2)
         for (unsigned lane = 0; lane < distance; ++lane)
-          combineAlways(sum.reduce, lanes[lane], lanes[lane + distance]);
+          combineAlways(sum.reduce.getCombine(), lanes[lane], lanes[lane + distance]);
       values = lanes[0];
       combineLanes(sum.reduce, values, inWarp);
     }
@@ -324,18 +328,18 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
     combineWarps(sums, warps);
   } else if (map.sizes.size() <= 1 && inWarp > 1) { // the one row's result is every thread's
     llvm::Value *leader = b.CreateAnd(b.CreateTrunc(thread, b.getInt32Ty()), b.getInt32(warpSize - inWarp));
-    for (RowSums::Sum &sum : sums.sums)
-      for (Lanes &value : sum.rows[0])
+    for (Sum &sum : sums.sums)
+      for (Lanes &value : sum.partials[0])
         value =
             movedBetweenThreads(value, [&](llvm::Value *part) { return machine.shuffleFrom(e, part, leader, b.getInt32(-1)); });
   }
   lower::Evaluator::Vector single(evaluator, 1);
   const Points &p = pointsOf(map);
-  for (RowSums::Sum &sum : sums.sums) {
+  for (Sum &sum : sums.sums) {
     uint64_t axis = sum.reduce.getAxis();
     SmallVector<int64_t> shape(nest.shape);
     shape.erase(shape.begin() + axis);
-    for (auto [row, values] : llvm::enumerate(sum.rows)) {
+    for (auto [row, values] : llvm::enumerate(sum.partials)) {
       Point where = pointAt(p, row * sums.rows.chunksOfRow, nest.shape);
       where.erase(where.begin() + axis);
       for (auto [i, value] : llvm::enumerate(values)) {
@@ -352,6 +356,17 @@ void SimtEmitter::finishRows(const Nest &nest, const ThreadMap &map, RowSums &su
       }
     }
   }
+}
+
+uint64_t SimtEmitter::beginExchange() {
+  if (exchangeRead[0] && exchangeRead[1])
+    barrier();
+  return sumsOffset + exchangeRead[0] * blockPlan.exchangeBytes;
+}
+
+void SimtEmitter::endExchange(uint64_t area) {
+  barrier();
+  exchangeRead[area != sumsOffset] = true;
 }
 
 llvm::Value *SimtEmitter::warpsPlace(uint64_t item, Type element, llvm::Value *entry) {
@@ -379,27 +394,23 @@ void SimtEmitter::tellWarps(uint64_t item, Type element, llvm::Value *warp, Lane
 // Few warps' values are loaded by each thread. Of more, a lane loads one, or one of each 32: each thread would move 128 bytes of 32 warps.
 void SimtEmitter::combineWarps(RowSums &sums, unsigned warps) {
   auto &b = e.b;
-  if (exchangeRead[0] && exchangeRead[1])
-    barrier();
-  unsigned area = exchangeRead[0];
-  uint64_t first = sumsOffset + area * blockPlan.exchangeBytes, bytes = uint64_t(exchangeItem) * blockPlan.cluster;
-  auto forItems = [&](llvm::function_ref<void(RowSums::Sum &, SmallVector<Lanes> &, uint64_t)> visit) {
+  uint64_t first = beginExchange(), bytes = uint64_t(exchangeItem) * blockPlan.cluster;
+  auto forItems = [&](llvm::function_ref<void(Sum &, SmallVector<Lanes> &, uint64_t)> visit) {
     uint64_t at = first;
-    for (RowSums::Sum &sum : sums.sums)
-      for (SmallVector<Lanes> &values : sum.rows) {
+    for (Sum &sum : sums.sums)
+      for (SmallVector<Lanes> &values : sum.partials) {
         visit(sum, values, at);
         at += bytes * values.size();
       }
   };
   llvm::Value *warp = b.CreateLShr(thread, e.i64(5)), *firstWarp = b.CreateAnd(warp, e.i64(-int64_t(warps)));
-  forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, uint64_t at) {
+  forItems([&](Sum &sum, SmallVector<Lanes> &values, uint64_t at) {
     for (auto [i, value] : llvm::enumerate(values))
       tellWarps(at + i * bytes, lower::elementOf(sum.reduce.getOperands()[i]), warp, value);
   });
-  barrier();
-  exchangeRead[area] = true;
+  endExchange(first);
   unsigned lanes = warps >= warpsByLanes ? std::min(warps, warpSize) : 1, held = warps / lanes;
-  forItems([&](RowSums::Sum &sum, SmallVector<Lanes> &values, uint64_t at) {
+  forItems([&](Sum &sum, SmallVector<Lanes> &values, uint64_t at) {
     std::vector<SmallVector<Lanes>> parts(held);
     for (unsigned i = 0; i < values.size(); ++i) {
       Type element = lower::elementOf(sum.reduce.getOperands()[i]);
@@ -419,7 +430,7 @@ void SimtEmitter::combineWarps(RowSums &sums, unsigned warps) {
     }
     for (unsigned distance = held / 2; distance; distance /= 2)
       for (unsigned w = 0; w < distance; ++w)
-        combineAlways(sum.reduce, parts[w], parts[w + distance]);
+        combineAlways(sum.reduce.getCombine(), parts[w], parts[w + distance]);
     values = parts[0];
     if (lanes > 1)
       combineLanes(sum.reduce, values, lanes);
@@ -454,16 +465,25 @@ SmallVector<Value> SimtEmitter::loadsOf(const Nest &nest, const ThreadMap &map) 
   return loads;
 }
 
-void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
+SimtEmitter::Sum SimtEmitter::sumOf(const Nest &nest, const Sink &sink, const ThreadMap &map, const ThreadMap::Rows &rows) {
+  auto reduce = cast<tile::ReduceOp>(sink.op);
+  bool alongRows = llvm::all_of(ArrayRef(nest.shape).drop_front(reduce.getAxis() + 1), [](int64_t size) { return size == 1; });
+  ThreadMap::Lines lines;
+  if (alongRows)
+    lines.chunks = rows.chunksOfRow;
+  else
+    lines = *map.lines(nest.shape, reduce.getAxis());
+  size_t count = alongRows ? rows.count : map.chunks / lines.chunks;
+  return {&sink, reduce, lines, alongRows, std::vector<SmallVector<Lanes>>(count)};
+}
+
+void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map, bool overwrites) {
   const Points &p = pointsOf(map);
   RowSums sums{map, map.rows().value_or(ThreadMap::Rows()), p.lastExists, {}};
   across.clear();
-  bool shared = false; // other threads may see what is written
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Reduce)
-      sums.sums.push_back({&sink, cast<tile::ReduceOp>(sink.op), std::vector<SmallVector<Lanes>>(size_t(sums.rows.count))});
-    else
-      shared |= !llvm::all_of(sink.buffers, [&](int b) { return registerTiles.contains(b); }) || sink.buffers.empty();
+      sums.sums.push_back(sumOf(nest, sink, map, sums.rows));
   }
   auto limit = [&](int64_t chunk) { return chunk + 1 == map.chunks ? p.lastExists : nullptr; };
   SmallVector<Value> loads = loadsOf(nest, map);
@@ -477,7 +497,7 @@ void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
         }
     lower::Evaluator::Vector vector(evaluator, map.width, limit(k));
     SmallVector<Lanes> values = valuesOf(nest, pointAt(p, k, nest.shape)), reduced;
-    if (map.copies() && shared)
+    if (map.copies() && overwrites)
       barrier(); // all copies have read what one of them overwrites
     commitChunk(nest, map, k, values);
     const Lanes *next = values.begin();
@@ -490,8 +510,19 @@ void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map) {
     accumulate(sums, k, reduced);
   }
   across.clear();
-  if (!sums.sums.empty() && !evaluator.failed)
-    finishRows(nest, map, sums);
+  if (evaluator.failed)
+    return;
+  SmallVector<Sum *> alongOthers;
+  RowSums alongRows{map, sums.rows, sums.lastExists, {}};
+  for (Sum &sum : sums.sums)
+    if (sum.alongRows)
+      alongRows.sums.push_back(std::move(sum));
+    else
+      alongOthers.push_back(&sum);
+  if (!alongRows.sums.empty())
+    finishRows(nest, map, alongRows);
+  if (!alongOthers.empty())
+    finishLines(nest, map, alongOthers);
 }
 
 } // namespace tilery::cuda

@@ -26,8 +26,8 @@ unsigned innermost(const Nest &nest) {
     --dim;
   return dim;
 }
+} // namespace
 
-/// What a sink takes, as far as it has values.
 SmallVector<Value> sourcesOf(const Sink &sink) {
   switch (sink.kind) {
   case Sink::Store:
@@ -40,7 +40,6 @@ SmallVector<Value> sourcesOf(const Sink &sink) {
     return sink.value ? SmallVector<Value>{sink.value} : SmallVector<Value>();
   }
 }
-} // namespace
 
 // Sixteen bytes a thread where the innermost dimension divides by it and enough threads are left to work.
 unsigned SimtEmitter::lanesOf(const Nest &nest, unsigned dim) const {
@@ -169,10 +168,11 @@ bool SimtEmitter::nest(const Nest &nest) {
   if (perThread)
     return KernelEmitter::nest(nest);
   Footprint footprint = footprintOf(nest);
+  loadEarly(&nest);
   lower::Evaluator::Body scope(evaluator);
   if (const ThreadMap *map = blockPlan.mapped.lookup(&nest)) {
     prepare(footprint);
-    mappedNest(nest, *map);
+    mappedNest(nest, *map, overwrites(footprint));
     hazards.add(footprint); // barriers within it come before its last writes
     return !evaluator.failed;
   }

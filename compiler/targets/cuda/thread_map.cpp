@@ -25,6 +25,39 @@ std::optional<ThreadMap::Rows> ThreadMap::rows() const {
   return rows;
 }
 
+std::optional<ThreadMap::Lines> ThreadMap::lines(llvm::ArrayRef<int64_t> shape, unsigned dim) const {
+  constexpr int64_t warp = 32;
+  if (ofProduct() || crosses() || ragged() || abreast > 1 || shape[dim] == 1)
+    return std::nullopt;
+  bool isLast = llvm::all_of(shape.drop_front(dim + 1), [](int64_t size) { return size == 1; });
+  int64_t below = 1, own = isLast ? rowVectors() : shape[dim]; // vectors between neighbours of a line, and of a line
+  if (!isLast)
+    for (int64_t size : shape.drop_front(dim + 1))
+      below *= size;
+  if (!isLast && (below % width || !llvm::isPowerOf2_64(below)))
+    return std::nullopt;
+  below /= isLast ? 1 : width;
+  if (!llvm::isPowerOf2_64(own))
+    return std::nullopt;
+  Lines result;
+  result.lanes = isLast ? width : 1;
+  // Vectors are numbered: so many of a line lie between two powers of two of the numbers.
+  auto part = [&](int64_t from, int64_t to) {
+    int64_t low = std::max(below, from), high = std::min(below * own, to);
+    return low < high ? std::pair(high / low, low / from) : std::pair<int64_t, int64_t>(1, 1);
+  };
+  std::tie(result.threads, result.threadStep) = part(1, std::min<int64_t>(warp, threads));
+  std::tie(result.warps, result.warpStep) = part(warp, threads);
+  std::tie(result.chunks, result.chunkStep) = part(threads, std::max<int64_t>(below * own, threads));
+  return result;
+}
+
+uint64_t ThreadMap::bytesBetweenWarps(const Lines &lines, int64_t count, unsigned bytes) const {
+  constexpr uint64_t warp = 32, vector = 16;
+  uint64_t value = lines.lanes > 1 ? bytes : uint64_t(bytes) * width;
+  return lines.warps == 1 ? 0 : count * llvm::alignTo(llvm::divideCeil(threads, warp) * lines.perWarp() * value, vector);
+}
+
 ThreadMap mapProduct(unsigned warps, unsigned tilesM, unsigned tilesN) {
   ThreadMap map;
   map.sizes = {int64_t(warps) * 16 * tilesM, int64_t(tilesN) * 8};

@@ -40,6 +40,23 @@ struct ThreadMap {
   };
   /// Nothing where a row's threads are no such group.
   std::optional<Rows> rows() const;
+
+  /// Where the elements of a line along a dimension are: in a vector's lanes (or each lane has a line of its own), then in threads of a warp,
+  /// in warps, and in a thread's chunks. All are powers of two; steps say how far neighbours are apart.
+  struct Lines {
+    unsigned lanes = 1, threads = 1, threadStep = 1, warps = 1, warpStep = 1;
+    int64_t chunks = 1, chunkStep = 1;
+    unsigned perWarp() const { return 32 / threads; } // lines that a warp's threads have part of, in one chunk
+    /// Of a thread's chunks, those of one line are counted apart: which line, and the line's chunk of number `place`.
+    int64_t lineOf(int64_t chunk) const { return chunk / (chunks * chunkStep) * chunkStep + chunk % chunkStep; }
+    int64_t chunkOf(int64_t line, int64_t place) const {
+      return line / chunkStep * chunks * chunkStep + place * chunkStep + line % chunkStep;
+    }
+  };
+  /// Along a dimension of a tile of this shape, extents of 1 counted. Nothing where lines are shared out unevenly.
+  std::optional<Lines> lines(llvm::ArrayRef<int64_t> shape, unsigned dim) const;
+  /// Bytes through which warps tell each other a value of `bytes` for each of their `count` chunks.
+  uint64_t bytesBetweenWarps(const Lines &lines, int64_t count, unsigned bytes) const;
 };
 
 /// Elements a thread may hold of one tile: its code is written out for each vector.

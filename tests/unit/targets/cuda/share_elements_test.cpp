@@ -108,3 +108,42 @@ TEST_F(ShareElements, ABlockHasItsProgramForItself) {
       "    tile.yield %s : f32\n  } : $T -> f32\n  %ts = tile.splat %t : f32 -> $T\n  %b = arith.divf %c, %ts : $T\n";
   EXPECT_EQ(plan(elementwise(65536, aligned, "", scanned), true).cluster, 1u);
 }
+
+namespace {
+/// q = f(x) of 64 x 32 elements, with `body` between a load %a and what is stored, %b.
+std::string lines(const std::string &body, const std::string &kernel = "attributes {tile.num_warps = 4 : i64}") {
+  std::string text = "tile.kernel @k(%x: !tile.ptr<f32>" + std::string(aligned) + ", %q: !tile.ptr<f32>" + aligned + ") " +
+                     kernel +
+                     " {\n  %zero = arith.constant 0 : i64\n  %one = arith.constant 1 : i64\n  %row = arith.constant 32 : i64\n"
+                     "  %ax = tile.access %x, %zero steps(%row, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> $A\n"
+                     "  %aq = tile.access %q, %zero steps(%row, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> $A\n"
+                     "  %a = tile.load %ax : $A -> $T\n" +
+                     body + "  tile.store %aq, %b : $A, $T\n  tile.return\n}\n";
+  return with(std::move(text), {{"$A", "!tile.access<64x32xf32>"}, {"$T", "tensor<64x32xf32>"}});
+}
+std::string scanAlong(int axis) {
+  return "  %b = tile.scan %a axis " + std::to_string(axis) +
+         " {\n  ^bb0(%l: f32, %r: f32):\n    %s = arith.addf %l, %r : f32\n    tile.yield %s : f32\n  } : $T -> $T\n";
+}
+std::string columns(const char *op) {
+  return "  %c = tile.reduce %a axis 0 {\n  ^bb0(%l: f32, %r: f32):\n    %s = " + std::string(op) +
+         " %l, %r : f32\n    tile.yield %s : f32\n  } : $T -> tensor<32xf32>\n"
+         "  %d = tile.expand_dims %c axis 0 : tensor<32xf32> -> tensor<1x32xf32>\n"
+         "  %e = tile.broadcast %d : tensor<1x32xf32> -> $T\n  %b = arith.subf %a, %e : $T\n";
+}
+} // namespace
+
+TEST_F(ShareElements, ScansStayInRegisters) {
+  for (int axis : {0, 1}) {
+    cuda::BlockPlan block = plan(lines(scanAlong(axis)));
+    EXPECT_EQ(block.scans.size(), 1u);
+    EXPECT_EQ(block.inRegisters.size(), 1u);
+    EXPECT_EQ(block.exchangeBytes > 0, axis == 0); // a row is one warp's
+  }
+}
+
+TEST_F(ShareElements, ColumnsAreReducedByTheThreadsThatHaveThem) {
+  for (const char *op : {"arith.addf", "arith.maximumf"})
+    EXPECT_EQ(plan(lines(columns(op))).mapped.size(), 2u);
+  EXPECT_EQ(plan(lines(columns("arith.subf"))).mapped.size(), 1u); // its order matters: in a loop
+}

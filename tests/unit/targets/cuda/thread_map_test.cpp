@@ -82,3 +82,49 @@ TEST(ThreadMap, VectorsSideBySide) {
   EXPECT_EQ(mapThreads({128, 48}, 128, 4, std::nullopt, 2)->abreast, 1u);   // rows that end within the block's threads
   EXPECT_EQ(mapThreads({4, 64, 64}, 128, 4, std::nullopt, 2)->abreast, 1u);
 }
+
+namespace {
+/// The element along `dim` that lane `lane` of a thread's chunk is, by the numbering of vectors.
+int64_t elementAlong(const ThreadMap &map, llvm::ArrayRef<int64_t> shape, unsigned dim, int64_t thread, int64_t chunk,
+                     int64_t lane) {
+  int64_t element = ((chunk * map.threads + thread) % map.vectors) * map.width + lane;
+  for (unsigned d = shape.size(); --d > dim;)
+    element /= shape[d];
+  return element % shape[dim];
+}
+} // namespace
+
+TEST(ThreadMap, LinesSayWhereTheElementsOfADimensionAre) {
+  struct {
+    llvm::SmallVector<int64_t> shape;
+    unsigned threads, width;
+  } cases[] = {{{4096}, 128, 4},    {{16, 32}, 64, 4},   {{128, 32}, 256, 4}, {{64, 128}, 256, 8}, {{1, 1024}, 128, 4},
+               {{8, 4, 16}, 64, 4}, {{2, 256}, 1024, 1}, {{256, 2}, 32, 2},   {{64, 1}, 256, 1},   {{4, 512, 8}, 128, 8}};
+  for (auto &[shape, threads, width] : cases)
+    for (unsigned dim = 0; dim < shape.size(); ++dim) {
+      auto map = *mapThreads(shape, threads, width);
+      auto lines = map.lines(shape, dim);
+      if (shape[dim] == 1) {
+        EXPECT_FALSE(lines);
+        continue;
+      }
+      ASSERT_TRUE(lines);
+      EXPECT_EQ(int64_t(lines->lanes) * lines->threads * lines->warps * lines->chunks, shape[dim]);
+      for (int64_t thread = 0; thread < map.threads; ++thread)
+        for (int64_t chunk = 0; chunk < map.chunks; ++chunk)
+          for (unsigned lane = 0; lane < map.width; ++lane) {
+            int64_t place = chunk / lines->chunkStep % lines->chunks;
+            place = place * lines->warps + thread / 32 / lines->warpStep % lines->warps;
+            place = place * lines->threads + thread % 32 / lines->threadStep % lines->threads;
+            place = place * lines->lanes + (lines->lanes > 1 ? lane : 0);
+            ASSERT_EQ(place, elementAlong(map, shape, dim, thread, chunk, lane)) << "thread " << thread << " chunk " << chunk;
+            ASSERT_EQ(lines->chunkOf(lines->lineOf(chunk), chunk / lines->chunkStep % lines->chunks), chunk);
+          }
+    }
+}
+
+TEST(ThreadMap, LinesThatAreSharedOutUnevenlyAreNone) {
+  EXPECT_FALSE(mapThreads({3, 1024}, 1024, 4)->lines({3, 1024}, 1)); // the last chunk is not every thread's
+  EXPECT_FALSE(mapThreads({8, 96}, 32, 4)->lines({8, 96}, 0));       // rows of 24 vectors
+  EXPECT_FALSE(mapThreads({64, 64}, 64, 4, 0)->lines({64, 64}, 0));  // vectors lie along the first dimension
+}
