@@ -63,8 +63,29 @@ void Planner::number() {
 }
 
 void Planner::close() {
-  if (open)
-    infos.push_back(std::move(open));
+  if (!open)
+    return;
+  SmallVector<Operation *> later = std::move(open->later);
+  infos.push_back(std::move(open));
+  for (Operation *op : later) {
+    auto info = std::make_unique<Info>();
+    info->pull = pullOf(op, [&](Value v) { return stored(v); });
+    addStep(std::move(info), *op);
+  }
+}
+
+void Planner::addStep(std::unique_ptr<Info> info, Operation &op) {
+  info->step.op = &op;
+  info->block = op.getBlock();
+  info->order = order++;
+  info->position = begin[&op];
+  infos.push_back(std::move(info));
+}
+
+bool Planner::mayWait(Operation &op, const Pull &pull) const {
+  return open && op.getNumRegions() == 0 && isMemoryEffectFree(&op) && pull.tiles.empty() &&
+         llvm::none_of(op.getResults(), isTile) &&
+         llvm::any_of(pull.scalars, [&](Value scalar) { return open->pending.count(scalar); });
 }
 
 // A load that is stored to be turned is a nest of its own, or one with others that lie like it; so are stores along different dimensions.
@@ -215,6 +236,11 @@ void Planner::buildOp(Operation &op, Block &block) {
 
   auto info = std::make_unique<Info>();
   info->pull = pullOf(&op, [&](Value v) { return stored(v); });
+  if (mayWait(op, info->pull)) {
+    open->pending.insert(op.result_begin(), op.result_end());
+    open->later.push_back(&op);
+    return;
+  }
   bool harmless = isa<tile::AllocOp>(op) || (op.getNumRegions() == 0 && isMemoryEffectFree(&op) && info->pull.tiles.empty());
   if (auto load = dyn_cast<tile::LoadOp>(op); load && !load.getIsVolatile() && open && info->pull.tiles.empty())
     harmless = llvm::none_of(open->step.nest.sinks, [](const Sink &s) {
@@ -231,11 +257,7 @@ void Planner::buildOp(Operation &op, Block &block) {
     buildInits(&op, loop.getInits(), loop.getBeforeArguments());
   else if (isProduct(&op) && !startsAtZero(&op))
     buildInits(&op, accumulatorOf(&op), op.getResult(0));
-  info->step.op = &op;
-  info->block = &block;
-  info->order = order++;
-  info->position = position;
-  infos.push_back(std::move(info));
+  addStep(std::move(info), op);
   if (isa<tile::ReduceOp, tile::ScanOp>(op))
     return;
   for (Region &region : op.getRegions())

@@ -19,7 +19,8 @@ private:
     Pull pull;
     unsigned work = 0;
     llvm::DenseMap<mlir::Value, unsigned> taken; // elements of each tile that one of the nest's takes
-    llvm::DenseSet<mlir::Value> pending;         // what it defines
+    llvm::DenseSet<mlir::Value> pending;         // what it defines, and what is computed of that behind it
+    llvm::SmallVector<mlir::Operation *> later;  // scalar ops that wait for it: other sinks may join it meanwhile
   };
   struct PullSite {
     Info *info;
@@ -36,6 +37,9 @@ private:
   void addSink(Sink sink, llvm::ArrayRef<int64_t> shape, int64_t position, mlir::Block &block, mlir::Operation *initOf = nullptr);
   bool canJoin(const Info &open, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull) const;
   void close();
+  void addStep(std::unique_ptr<Info> info, mlir::Operation &op);
+  /// An op on what the open nest reduces, which need not end the nest.
+  bool mayWait(mlir::Operation &op, const Pull &pull) const;
   bool isNestedUpdate(tile::AtomicRmwOp update) const;
   bool lieAlike(const Info &nest, const Sink &sink, llvm::ArrayRef<int64_t> shape) const;
   void collectSites();
