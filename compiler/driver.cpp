@@ -1,6 +1,7 @@
 // The pipeline from a module to an image: passes, then the target.
 #include "compiler/driver.h"
 #include "compiler/builder/module_impl.h"
+#include "compiler/explain/findings.h"
 #include "compiler/host_program.h"
 #include "compiler/ir/hints.h"
 #include "compiler/ir/rounds_each.h"
@@ -104,6 +105,7 @@ Compiled compileUnguarded(Backends backends, Module::Impl &impl, CompileOptions 
   options.wantAsm |= dumps("asm");
   options.wantPlan |= dumps("plan");
   options.wantBlock |= dumps("block");
+  explain::Findings findings(options.wantPlan);
   auto translation = backendFor(backends, options.target).compile(*module, options);
   if (failed(translation))
     errors.raise("the program could not be translated to machine code");
@@ -121,6 +123,8 @@ Compiled compileUnguarded(Backends backends, Module::Impl &impl, CompileOptions 
   if (failed(host))
     errors.raise("the host function could not be translated");
   result.image.host = std::move(*host);
+  result.findings = findings.take();
+  result.steps = findings.takeSteps();
   result.image.ignoredHints = heeded.ignored(*impl.module);
   return result;
 }

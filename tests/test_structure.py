@@ -12,14 +12,15 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the lowest. A file belongs to the longest path that it lies under; files of one layer may include each other.
 CPP = [
     ["compiler/pch.h", "include/tilery"],
-    ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain", "compiler/progress"],
+    ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain", "compiler/progress"]
+    + ["compiler/explain"],
     ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
     + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
     + ["compiler/oracle"],
     ["compiler/passes"],
     ["compiler/lower"],
-    ["compiler/block"],
+    ["compiler/block", "compiler/count"],
     ["compiler/targets", "include/tilery/compile.h"],
     ["compiler", "include/tilery/block_sizes.h"],  # the driver
     ["compiler/language", "include/tilery/language.h"],

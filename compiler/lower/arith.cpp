@@ -1,5 +1,6 @@
 // Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
 #include "compiler/analysis/interval.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/branch.h"
 #include "compiler/lower/floats.h"
 #include "compiler/lower/math.h"
@@ -259,6 +260,9 @@ Lanes floatOp(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
 
 Lanes integerOp(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
   auto &b = e.b;
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp, tile::DivOp, tile::RemOp>(op) &&
+      e.lanesOf(v[0]) > 1 && !dividesAll(v[1]))
+    explain::division(op);
   auto minMax = [&](llvm::CmpInst::Predicate p) { return b.CreateSelect(b.CreateICmp(p, v[0], v[1]), v[0], v[1]); };
   return llvm::TypeSwitch<Operation *, Lanes>(op)
       .Case([&](arith::AddIOp) { return b.CreateAdd(v[0], v[1]); })
@@ -324,6 +328,8 @@ llvm::CmpInst::Predicate predicateOf(arith::CmpFPredicate p) {
 
 Lanes emitCast(Emitter &e, Operation *op, Lanes value, Type from, Type to) {
   auto &b = e.b;
+  if (e.lanesOf(value) > 1 && !llvm::isa<llvm::Constant>(value))
+    explain::conversion(op, from, to);
   llvm::Type *type = e.vectorOf(e.valueType(to), e.lanesOf(value));
   return llvm::TypeSwitch<Operation *, Lanes>(op)
       .Case<arith::ExtSIOp>([&](auto) { return b.CreateSExt(value, type); })

@@ -1,4 +1,5 @@
 // scf and parallel regions: scalars in SSA form, carried tiles in their buffers.
+#include "compiler/explain/findings.h"
 #include "compiler/ir/hints.h"
 #include "compiler/lower/element_loops.h"
 #include "compiler/lower/loop.h"
@@ -129,6 +130,7 @@ bool KernelEmitter::whileOp(scf::WhileOp op) {
 }
 
 bool KernelEmitter::parallelOp(tile::ParallelOp op) {
+  explain::pointsOneByOne(op);
   Block &body = op.getBody().front();
   auto &b = e.b;
   std::function<bool(unsigned)> run = [&](unsigned d) {

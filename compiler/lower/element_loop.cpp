@@ -1,5 +1,6 @@
 // The code of loops that run for a few vectors of elements at a time.
 #include "compiler/lower/element_loops.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -44,6 +45,8 @@ ElementLoop::ElementLoop(KernelEmitter &kernel, scf::ForOp loop)
 }
 
 bool ElementLoop::emit() {
+  explain::say(loop, "a loop that keeps its tiles in registers, " + std::to_string(rows * columns) + " vectors of " +
+                         std::to_string(lanes) + " elements at a time");
   Evaluator::Body scope(evaluator);
   corner.assign(shape.size(), evaluator.constant(0));
   outer(0);

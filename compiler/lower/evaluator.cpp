@@ -1,6 +1,7 @@
 // Tile values at a point.
 #include "compiler/lower/evaluator.h"
 #include "compiler/analysis/index_polynomial.h"
+#include "compiler/explain/findings.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
 
@@ -145,6 +146,7 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
         Address where = addressOf(op, point);
         Lanes other = op.getOther() && where.exists ? value(op.getOther(), point) : nullptr;
         e.at(op.getLoc());
+        explain::Access access(op);
         return load(where, other);
       })
       .Case([&](tile::BufferLoadOp op) { return load(bufferAddress(op.getBuffer(), point)); })

@@ -1,4 +1,5 @@
 // How the lanes at an address are read and written.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/prefetch.h"
 
@@ -50,6 +51,7 @@ Lanes Evaluator::loadThroughPort(const Address &address, Lanes other) {
   }
   if (oneQuestion && !address.offsets && address.step == 1)
     return e.fromMemory(port.load(e, address, type, address.exists, bits), address.element);
+  explain::lanesApart();
   llvm::Value *pointers = lanePointers(address), *result = llvm::PoisonValue::get(type);
   llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
   Address lane = address;
@@ -69,6 +71,7 @@ void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
   bool oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
   if (oneQuestion && (state.lanes == 1 || (!address.offsets && address.step == 1)))
     return port.store(e, address, bits, address.exists);
+  explain::lanesApart();
   llvm::Value *pointers = lanePointers(address), *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
   Address lane = address;
   lane.alignment = elementBytes(address.element);
@@ -127,6 +130,8 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
+    if (address.global && state.lanes > 1)
+      explain::lanesApart();
     read = b.CreateMaskedGather(type, lanePointers(address), llvm::Align(elementBytes(address.element)), exists, passthru);
   }
   address.annotate(read);
@@ -171,6 +176,8 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
     } else {
       if (!exists)
         exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
+      if (address.global)
+        explain::lanesApart();
       write = b.CreateMaskedScatter(bits, lanePointers(address), llvm::Align(elementBytes(address.element)), exists);
     }
   }

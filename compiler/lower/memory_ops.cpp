@@ -1,5 +1,6 @@
 // Scalar and volatile accesses, elements of buffers, atomics: one element at a time.
 #include "compiler/analysis/interval.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/codegen.h"
 #include "compiler/lower/loop.h"
@@ -19,6 +20,7 @@ void KernelEmitter::loadOp(tile::LoadOp op) {
     evaluator.scalars[op] = read({});
     return;
   }
+  explain::oneByOne(op, "the load is volatile");
   int buffer = plan.storage.lookup(op.getResult());
   forEach(tensor.getShape(), [&](ArrayRef<Index> point) {
     evaluator.store(evaluator.scratchAddress(buffer, tensor.getShape(), point), read(point));
@@ -26,6 +28,8 @@ void KernelEmitter::loadOp(tile::LoadOp op) {
 }
 
 void KernelEmitter::storeOp(tile::StoreOp op) {
+  if (isa<RankedTensorType>(op.getValue().getType()))
+    explain::oneByOne(op, op.getIsVolatile() ? "the store is volatile" : "lanes of the store may meet");
   forEach(tile::shapeOf(op.getValue().getType()), [&](ArrayRef<Index> point) {
     Lanes value = evaluator.value(op.getValue(), point);
     Address where = evaluator.addressOf(op, point);
@@ -72,6 +76,8 @@ void KernelEmitter::elementLoadOp(tile::ElementLoadOp op) {
 }
 
 void KernelEmitter::elementStoreOp(tile::ElementStoreOp op) {
+  if (op->getParentOfType<scf::ForOp>() && !runsInThreads(op))
+    explain::oneByOne(op, "a serial loop stores elements of a buffer");
   Address where = elementAddress(op.getBuffer(), op.getIndices());
   when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, evaluator.scalar(op.getValue())); });
 }
@@ -88,6 +94,8 @@ void KernelEmitter::atomically(Operation *op, llvm::function_ref<Address(ArrayRe
   auto &b = e.b;
   Value result = op->getResult(0);
   auto tensor = dyn_cast<RankedTensorType>(result.getType());
+  if (tensor)
+    explain::atomics(op);
   forEach(tile::shapeOf(result.getType()), [&](ArrayRef<Index> point) {
     Address address = where(point);
     llvm::Value *zero = llvm::Constant::getNullValue(e.valueType(elementOf(result)));

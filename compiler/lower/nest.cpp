@@ -1,4 +1,6 @@
 #include "compiler/lower/nest.h"
+#include "compiler/explain/findings.h"
+#include "compiler/lower/explain_plan.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/aliasing.h"
@@ -146,6 +148,7 @@ bool NestEmitter::emit(const Nest &n) {
         sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
       reductions.emplace_back(evaluator, reduce, lanes);
   down = reducedDown();
+  explainNest(n, lanes == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(lanes));
   if (n.sinks[0].kind == Sink::Update)
     updating();
   else if (tile::AccessOp access = storedInRuns())
@@ -336,7 +339,10 @@ void NestEmitter::inner() {
   if (values.empty())
     return anywhere();
   llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
-  twice(areLong, [&](bool segments) { segments ? innerSegments(values, own, restricted) : anywhere(); });
+  twice(areLong, [&](bool segments) {
+    explain::Aside rare(!segments);
+    segments ? innerSegments(values, own, restricted) : anywhere();
+  });
 }
 
 // The nest's store, if it is its only sink, runs along memory, and the kernel never reads the argument it writes.
@@ -405,6 +411,7 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
 
 void NestEmitter::commit(const Sink &sink, Lanes value) {
   e.at(sink.op->getLoc());
+  explain::Access access(sink.op);
   if (sink.kind == Sink::Store)
     return evaluator.store(evaluator.addressOf(cast<tile::StoreOp>(sink.op), point), value, bypass);
   if (sink.kind == Sink::Update)

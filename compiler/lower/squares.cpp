@@ -1,6 +1,7 @@
 // Tiles that are read across: their neighbours in memory lie along another dimension than the lanes of their nest. Squares of the two
 // dimensions are loaded as they lie and transposed in registers, so that a line of memory is visited once for all of its elements in the
 // square, not once for each.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/turned.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -174,6 +175,10 @@ void NestEmitter::elements() {
   if (!square)
     return outer(0);
   llvm::SaveAndRestore width(lanes, std::min(lanes, mostRows));
+  for (const Sink &sink : nest->sinks)
+    if (sink.kind == Sink::Store)
+      explain::transposed(sink.op);
+  explain::Aside edges;
   mayTakeSquares = apart;
   bool lastOuter = true; // else the order of rows is another, too
   for (unsigned d = *square + 1; d < nest->shape.size(); ++d)

@@ -1,5 +1,6 @@
 // Nests of updates: vectors of values and places are computed at once, then lanes are updated in order. Each is one indivisible step, unless
 // nobody else updates memory at the time: then neighbours are updated as a vector, others by a load and a store each.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/nest.h"
@@ -36,6 +37,7 @@ void NestEmitter::updating() {
 
 void NestEmitter::update(tile::AtomicRmwOp op, Lanes values) {
   auto &b = e.b;
+  explain::atomics(op);
   Address where = evaluator.address(op.getPlace(), point);
   Type element = elementOf(op.getValue());
   unsigned width = evaluator.width();

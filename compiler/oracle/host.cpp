@@ -78,6 +78,8 @@ static void launch(Interpreter &in, tile::LaunchOp op) {
       if (auto made = pointer.getTensor().getDefiningOp<tile::HostEmptyOp>())
         options.allocations.push_back(allocation(in.as<HostTensor>(made.getResult()), made, nameOf(kernel, index)));
   }
+  if (options.launch)
+    return options.launch(kernel, grid, args);
   runKernel(kernel, grid, args, options);
 }
 

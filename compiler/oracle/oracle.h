@@ -65,6 +65,8 @@ struct Options {
   bool (*interrupted)() = nullptr;
   /// Receives each line of tile.print, without a newline; null: stdout.
   std::function<void(const std::string &)> print;
+  /// Takes the launches of a host function in place of running them; null: they run.
+  std::function<void(tile::KernelOp, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args)> launch;
   /// Makes the row-major tensors of tile.host_empty; null: the oracle keeps them, as long as results refer to them.
   std::function<HostTensor(llvm::ArrayRef<int64_t> extents, DType dtype)> allocate;
 };

@@ -1,6 +1,7 @@
 #pragma once
 // From tile IR to code that the runtime loads.
 #include "tilery/diagnostic.h"
+#include "tilery/finding.h"
 #include "tilery/guarded.h"
 #include "tilery/module.h"
 #include "tilery/runtime.h"
@@ -45,6 +46,8 @@ struct Compiled {
   std::string tile;  ///< the IR after the passes, when any text is wanted
   std::string block; ///< GPUs: the kernels that go through block IR
   std::string llvm, assembly, plan;
+  std::vector<Finding> findings;
+  std::vector<Diagnostic> steps; ///< with `wantPlan`: the plan in words, each with its place
 };
 
 /// Leaves `module` as it is. Throws Error with the user's position for what the target cannot run, Interrupted, or Crashed. One that takes more than 5 s says on stderr, once, what for.

@@ -19,6 +19,7 @@ void bindRegion(nanobind::module_ &m);
 void bindArrange(nanobind::module_ &m);
 void bindOracle(nanobind::module_ &m);
 void bindCompile(nanobind::module_ &m);
+void bindCount(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
 void bindBundle(nanobind::module_ &m);
 } // namespace tilery::python

@@ -4,6 +4,7 @@
 #include "tilery/compile.h"
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -11,12 +12,24 @@ using namespace nb::literals;
 namespace tilery::python {
 
 void bindCompile(nb::module_ &m) {
+  nb::class_<SourceLocation>(m, "SourceLocation", "A place in the user's source; line and col count from 1, 0: unknown.")
+      .def_ro("file", &SourceLocation::file)
+      .def_ro("line", &SourceLocation::line)
+      .def_ro("col", &SourceLocation::col)
+      .def_ro("function", &SourceLocation::function);
+  nb::class_<Finding>(m, "Finding", "What holds a kernel back, with the place (`chain`: and its callers) and what to change.")
+      .def_ro("fault", &Finding::fault)
+      .def_ro("message", &Finding::message)
+      .def_ro("hint", &Finding::hint)
+      .def_ro("chain", &Finding::chain);
   nb::class_<Compiled>(m, "Compiled", "Machine code of a module and, as wanted, the text of the stages.")
       .def_ro("image", &Compiled::image, "CodeImage for load() and the cache")
       .def_ro("tile", &Compiled::tile)
       .def_ro("llvm", &Compiled::llvm)
       .def_ro("asm", &Compiled::assembly)
-      .def_ro("plan", &Compiled::plan);
+      .def_ro("plan", &Compiled::plan)
+      .def_ro("findings", &Compiled::findings)
+      .def_ro("steps", &Compiled::steps);
   PyObject *crashed = PyErr_NewExceptionWithDoc("tilery._native.Crashed",
                                                 "(message, step) of a crash of the compiler: this process compiles no more.",
                                                 PyExc_RuntimeError, nullptr);

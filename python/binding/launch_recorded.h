@@ -12,4 +12,6 @@ inline std::atomic<int> recorders =
 /// this makes are not taken down. False: nothing was given.
 bool recordLaunch(PyObject *launcher, const PythonCall &call, PyObject *&result);
 
+/// What this thread's launches are to call in their place (ask_launches); no object: nothing.
+nanobind::object launchAsker();
 } // namespace tilery::python

@@ -130,12 +130,17 @@ void checkSlots(const State &state, const KernelPlan &plan) {
       throw nb::value_error("a kernel argument must be a parameter before the options");
 }
 
-std::shared_ptr<Entry> compileEntry(State &state, Bound &bound, const std::vector<AliasPair> &aliases, int device) {
-  bound.complete();
+/// The kind of call, as the compile callback takes it.
+nb::object signatureOf(const State &state, const Bound &bound, const std::vector<AliasPair> &aliases, int device) {
   nb::object params = nb::steal(signatureParams(bound.arguments, state.parameters, state.layout));
   nb::object pairs = nb::steal(signatureAliases(aliases));
-  nb::object signature = nb::module_::import_("types").attr("SimpleNamespace")(
-      nb::arg("params") = params, nb::arg("aliases") = pairs, nb::arg("device") = device);
+  return nb::module_::import_("types").attr("SimpleNamespace")(nb::arg("params") = params, nb::arg("aliases") = pairs,
+                                                               nb::arg("device") = device);
+}
+
+std::shared_ptr<Entry> compileEntry(State &state, Bound &bound, const std::vector<AliasPair> &aliases, int device) {
+  bound.complete();
+  nb::object signature = signatureOf(state, bound, aliases, device);
   nb::object named = nb::steal(boundDictionary(bound));
   auto entry = std::make_shared<Entry>();
   {
@@ -231,9 +236,13 @@ std::shared_ptr<Entry> findEntry(State &state, Bound &bound, uint32_t &flags) {
   return entry;
 }
 
+nb::object gridOf(const int64_t *extents) {
+  return extents ? nb::object(nb::make_tuple(extents[0], extents[1], extents[2])) : nb::object(nb::none());
+}
+
 PyObject *callPlan(const Entry &entry, const Call &call, Bound &bound) {
   nb::object named = nb::steal(boundDictionary(bound));
-  nb::object grid = call.grid ? nb::object(nb::make_tuple(call.grid[0], call.grid[1], call.grid[2])) : nb::object(nb::none());
+  nb::object grid = gridOf(call.grid);
   return entry.plan(grid, named).release().ptr();
 }
 
@@ -270,6 +279,14 @@ bool launchBound(State &state, Bound &bound, const Bound &named, PyObject *grid,
   int64_t extents[3];
   if (grid)
     readGrid(state.name, grid, extents);
+  if (nb::object ask = recorders != 0 ? launchAsker() : nb::object(); ask.is_valid()) {
+    bound.complete();
+    int device = launchDevice(state, arguments);
+    nb::object signature = signatureOf(state, bound, aliasPairs(arguments, state.leading), device);
+    nb::object values = nb::steal(boundDictionary(bound));
+    result = callUntilEnd(ask, state.compile, signature, values, gridOf(grid ? extents : nullptr)).release().ptr();
+    return true;
+  }
   uint32_t flags = 0;
   state.forgetIfChanged();
   std::shared_ptr<Entry> entry = findEntry(state, bound, flags);

@@ -12,6 +12,7 @@ NB_MODULE(_native, m) {
   tilery::python::bindArrange(m);
   tilery::python::bindOracle(m);
   tilery::python::bindCompile(m);
+  tilery::python::bindCount(m);
   tilery::python::bindRuntime(m);
   tilery::python::bindBundle(m);
 }

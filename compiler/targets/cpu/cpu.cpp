@@ -7,12 +7,21 @@
 #include "compiler/targets/cpu/open_pairs.h"
 #include "compiler/targets/cpu/prepare_products.h"
 #include "compiler/lower/debug_info.h"
+#include "compiler/lower/explain_plan.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/progress.h"
+#include <unistd.h>
 
 using namespace mlir;
 
 namespace tilery::cpu {
+
+/// Bytes of the cache that a thread has for itself.
+static uint64_t nearCache() {
+  constexpr uint64_t usual = 1 << 20;
+  long known = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return known > 0 ? uint64_t(known) : usual;
+}
 
 FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   llvm::LLVMContext context;
@@ -38,6 +47,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
       llvm::raw_string_ostream stream(result.plan);
       plan.print(stream, kernel);
     }
+    lower::explainStorage(plan, kernel, nearCache());
     Progress::step("making LLVM IR");
     FailureOr<KernelInfo> info = CpuKernel(e, kernel, plan).emit();
     ok &= succeeded(info);

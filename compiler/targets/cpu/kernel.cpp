@@ -1,4 +1,5 @@
 #include "compiler/targets/cpu/kernel.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/read_behind.h"
 #include "compiler/ir/dtype_of.h"
 #include "compiler/lower/debug_info.h"
@@ -96,8 +97,29 @@ void CpuKernel::mayLeave() {
   b.SetInsertPoint(stay);
 }
 
+/// Says where registers multiply much that is no element of the tile.
+static void explainPadding(Operation *op, const DotPlan &product) {
+  const DotBlocking &blocking = product.blocking;
+  int64_t columns = blocking.columns.start(blocking.columns.slivers),
+          padded = columns * product.m * product.packedK() * product.pack;
+  int64_t used = product.n * product.m * product.k, percent = 100 - 100 * used / std::max<int64_t>(padded, 1);
+  if (percent < 20)
+    return;
+  explain::find(op, "ragged",
+                std::to_string(percent) + " % of what registers multiply is padding: a tile of " + std::to_string(product.m) +
+                    " x " + std::to_string(product.n) + ", K " + std::to_string(product.k),
+                "give tiles of products columns in multiples of " + std::to_string(blocking.lanes));
+}
+
 void CpuKernel::dotOp(Operation *op) {
   const auto &product = static_cast<const DotPlan &>(*plan.products.find(op)->second);
+  explainPadding(op, product);
+  if (explain::wanted()) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    product.print(stream << "a product of " << product.m << " x " << product.n << ", K " << product.k << ", in registers ");
+    explain::say(op, text);
+  }
   emitDot(evaluator, op, product,
           {launch, grid, [&](Block &body) { evaluator.failed |= !block(body); },
            [&](Operation *store, llvm::Value *where) { written[store] = where; }});

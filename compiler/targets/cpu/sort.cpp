@@ -1,4 +1,5 @@
 // Sorts: each row is put together in scratch memory, sorted there by the runtime, and brought to its place.
+#include "compiler/explain/findings.h"
 #include "compiler/ir/dtype_of.h"
 #include "compiler/targets/cpu/kernel.h"
 
@@ -9,6 +10,7 @@ using namespace lower;
 
 void CpuKernel::sortOp(tile::SortOp op) {
   auto &b = e.b;
+  explain::oneByOne(op, "rows are sorted by comparisons");
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());
   Type element = getElementTypeOrSelf(op.getType());
   uint64_t axis = op.getAxis();

@@ -7,6 +7,7 @@
 #include "compiler/targets/cuda/ptx.h"
 #include "compiler/targets/cuda/ptx_machine.h"
 #include "compiler/targets/cuda/simt.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/progress.h"
@@ -23,6 +24,15 @@ static bool makesMaps(ModuleOp module) {
 static block::Gpu gpuOf(const CudaTarget &target) {
   int64_t operations = target.sm >= 90 ? 2580 : target.sm > 80 ? 1024 : 2048;
   return target.hopper() ? block::Gpu() : block::Gpu{false, target.sharedBytes, operations};
+}
+
+/// Says that products do not take the way that is made for them.
+static void explainGeneral(tile::KernelOp kernel, const std::string &why) {
+  kernel.walk([&](Operation *op) {
+    if (lower::isProduct(op))
+      explain::find(op, "product", "the product takes the general path, without the copy engine: " + why,
+                    "see what products of blocks may stand among (docs/reference/gpu.md)");
+  });
 }
 
 FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lower::Emitter &e, BlockMachine &machine) {
@@ -58,6 +68,8 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
       Progress::step("making LLVM IR");
       gpu = emitBlock(e, lowered, machine);
     } else {
+      if (!why.empty())
+        explainGeneral(kernel, why);
       BlockPlan plan = planBlock(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.plan);

@@ -1,5 +1,6 @@
 // Nests of the plan over the threads of a block.
 #include "compiler/lower/branch.h"
+#include "compiler/lower/explain_plan.h"
 #include "compiler/targets/cuda/simt.h"
 
 using namespace mlir;
@@ -169,6 +170,7 @@ bool SimtEmitter::nest(const Nest &nest) {
     return KernelEmitter::nest(nest);
   Footprint footprint = footprintOf(nest);
   loadEarly(&nest);
+  lower::explainNest(nest, "dealt to " + llvm::Twine(threads) + " threads");
   lower::Evaluator::Body scope(evaluator);
   if (const ThreadMap *map = blockPlan.mapped.lookup(&nest)) {
     prepare(footprint);

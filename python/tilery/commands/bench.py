@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     program = runs.program_of(arguments)
     from tilery import _native
 
-    from .launches import Launches
+    from ..core.launches import Launches
 
     launches = Launches(arguments.seconds)
     before = _native.record_launches(launches)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tilery import _native
@@ -31,6 +31,8 @@ class Compiled:
     llvm: str
     asm: str
     plan: str
+    findings: list[Any] = field(default_factory=list)
+    steps: list[Any] = field(default_factory=list)
 
 
 def compiled(module: _native.Module, text: str | None = None, **options: Any) -> _native.Compiled | Compiled:

@@ -54,7 +54,15 @@ def target_of(device: int) -> str:
 def stages(module: _native.Module, device: int, options: dict[str, Any], target: str | None = None) -> dict[str, str]:
     """{"tile": IR before the passes, "passes": after them, "plan": what the target makes of it, "llvm", "asm"}: what `image`
     compiles for these, as text."""
-    compiled = apart.compiled(module, **options, target=target or target_of(device), texts=True)
+    return stages_of(module, made(module, device, options, target))
+
+
+def made(module: _native.Module, device: int, options: dict[str, Any], target: str | None = None) -> Any:
+    """What `image` compiles for these, with all texts."""
+    return apart.compiled(module, **options, target=target or target_of(device), texts=True)
+
+
+def stages_of(module: _native.Module, compiled: Any) -> dict[str, str]:
     return {"tile": module.text(), "passes": compiled.tile, "plan": compiled.plan, "llvm": compiled.llvm, "asm": compiled.asm}
 
 

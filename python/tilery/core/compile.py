@@ -19,6 +19,29 @@ if TYPE_CHECKING:
     from . import oracle
 
 
+class Asked(BaseException):
+    """Ends a call that was made to learn which compiled kernel it takes: nobody may take it for a mistake."""
+
+    def __init__(self, kernel: CompiledKernel) -> None:
+        self.kernel = kernel
+
+
+_asking = False
+
+
+def asked(call: Callable[[], Any]) -> CompiledKernel | None:
+    """The kernel that a compile callback, called by `call`, would have launched; None: it has none."""
+    global _asking
+    before, _asking = _asking, True
+    try:
+        call()
+    except Asked as answer:
+        return answer.kernel
+    finally:
+        _asking = before
+    return None
+
+
 def interpreted(debug: bool) -> bool:
     """Is this launch the oracle's?"""
     return debug or _native.environment_switch("TILERY_ORACLE")
@@ -65,6 +88,7 @@ class CompiledKernel:
     # -- what follows ------------------------------------------------------------------------------------------------
     def plan(self, debug: bool = False) -> Any:
         """What runs calls of this kind."""
+        self.answer()
         if interpreted(debug):
             from . import oracle
 
@@ -73,6 +97,11 @@ class CompiledKernel:
         if self.kept is not None:
             self.kept.settle()
         return found
+
+    def answer(self) -> None:
+        """Ends the call where only this kernel is asked for."""
+        if _asking:
+            raise Asked(self)
 
     def image(self, **options: Any) -> bytes:
         """The machine code; `options` for the compiler beside the call's own."""
@@ -142,3 +171,8 @@ class CompiledKernel:
         if self._texts is None:
             self._texts = cache.stages(self.module, self.device, self.options)
         return self._texts
+
+    def made(self, target: str | None = None) -> Any:
+        """What the compiler makes of it (_native.Compiled), with the text of all stages, what holds it back and its plan; for
+        another target than its device, by name."""
+        return cache.made(self.module, self.device, self.options, target)

@@ -136,7 +136,8 @@ class OracleLaunch:
         if debug:
             unwritten.watch()
 
-    def __call__(self, grid: Grid, arguments: Mapping[str, Any]) -> Any:
+    def _bound(self, arguments: Mapping[str, Any]) -> tuple[list[int], list[tuple[int, int, str, int]]]:
+        """(slots, allocations)."""
         slots, allocations = [], []
         for name, dtype, pointer in self.parameters:
             value = arguments[name]
@@ -146,6 +147,14 @@ class OracleLaunch:
             address, first, size = span(value, _WIDTHS[dtype])
             slots.append(address)
             allocations.append((first, size, name, _WIDTHS[dtype]))
+        return slots, allocations
+
+    def count(self, grid: Grid, arguments: Mapping[str, Any]) -> list[_native.Work]:
+        """What the launch would read, write and compute; it is not run."""
+        return _native.count(self.module, self.kernel, grid, self._bound(arguments)[0]) if min(grid) > 0 else []
+
+    def __call__(self, grid: Grid, arguments: Mapping[str, Any]) -> Any:
+        slots, allocations = self._bound(arguments)
         if min(grid) > 0:
             _native.interpret(self.module, self.kernel, grid, slots, allocations, self.debug, _bounds)
         return self.result
@@ -171,10 +180,10 @@ class OracleHostLaunch:
         if debug:
             unwritten.watch()
 
-    def __call__(self, grid: None, arguments: Mapping[str, Any]) -> Any:
+    def _bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """(args, allocations, [(name, tensor, bytes of an element)])."""
         args: list[Any] = []
-        allocations, tensors, made, known = [], [], [], []
-        widths: list[int] = []
+        allocations, known = [], []
         for name, dtype, rank in self.parameters:
             value = arguments[name]
             if rank < 0:
@@ -184,8 +193,18 @@ class OracleHostLaunch:
             address, first, size = span(value, _WIDTHS[dtype])
             args.append((address, *layout(value)))
             allocations.append((first, size, name, _WIDTHS[dtype]))
-            tensors.append(value)
             known.append((name, value, _WIDTHS[dtype]))
+        return args, allocations, known
+
+    def count(self, grid: None, arguments: Mapping[str, Any]) -> list[_native.Work]:
+        """What each launch would read, write and compute; none is run."""
+        return _native.count_host(self.module, self.host, self._bound(arguments)[0])
+
+    def __call__(self, grid: None, arguments: Mapping[str, Any]) -> Any:
+        args, allocations, known = self._bound(arguments)
+        tensors = [value for _, value, _ in known]
+        made: list[Any] = []
+        widths: list[int] = []
 
         def allocate(extents: Sequence[int], dtype: str) -> int:
             assert self.allocate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 from tilery._native import arrange
@@ -25,6 +25,9 @@ from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
 from .flattened import Flattened, seen_as
 from .options import NAMES, checked, checked_name
+
+if TYPE_CHECKING:
+    from ..core.explain import Report
 
 CALLERS = ("cpu", "cuda")  # that compile ahead of time; "torch" compiles when it calls
 _MISSING = object()
@@ -152,6 +155,13 @@ class Kernel(OwnCopy):
             raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
 
         return self._last.explanation
+
+    def explain(self, *args: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
+        """Launches it, as a call does, and says what the launch did: bytes and operations, its time beside this machine's limits,
+        the plan of its code and what holds it back. seconds: how long it is timed, on copies."""
+        from ..core.explain import explained
+
+        return explained(lambda: self(*args, **kwargs), seconds)
 
     @functools.cached_property
     def _source(self) -> str:

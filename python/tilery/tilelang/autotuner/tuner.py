@@ -8,7 +8,7 @@ import inspect
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
@@ -30,6 +30,9 @@ from .capture import get_autotune_inputs
 from .model import worth_timing
 from .param import AutotuneResult, CompileArgs, ProfileArgs
 from .same_code import first_of_same_code
+
+if TYPE_CHECKING:
+    from ...core.explain import Report
 
 Configs = Sequence[dict[str, Any]] | Callable[..., Sequence[dict[str, Any]]]
 # Times closer than this share are a tie, which the earlier configuration wins: noise does not choose.
@@ -225,6 +228,12 @@ class AutoTuneImpl(OwnCopy):
         if want_kernel and self.jit_impl.eager:
             return self.compile(*args, **kwargs)
         return self._best(args, kwargs, run=True)
+
+    def explain(self, *args: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
+        """As that of the function, with the best configuration."""
+        from ...core.explain import explained
+
+        return explained(lambda: self(*args, **kwargs), seconds)
 
     def compile(self, *args: Any, **kwargs: Any) -> Any:
         """The kernel with the best configuration."""

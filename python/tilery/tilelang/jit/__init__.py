@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.frames import trimmed
 from ...core.names import takes_options
@@ -18,6 +18,9 @@ from ..utils.progress import Progress
 from .eager import EagerFunction, freeze, is_eager
 from .kernel import JITKernel
 from .options import Options
+
+if TYPE_CHECKING:
+    from ...core.explain import Report
 
 __all__ = ["JITImpl", "JITKernel", "compile", "jit", "par_compile"]
 
@@ -124,6 +127,13 @@ class JITImpl(OwnCopy):
                 hint="return the inner function",
             )
         return result
+
+    def explain(self, *args: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
+        """Of an eager function: runs it, and says what its launch did, as a kernel's `explain` does. Others make kernels: ask
+        those."""
+        from ...core.explain import explained
+
+        return explained(lambda: self(*args, **kwargs), seconds)
 
     def compile(self, *args: Any, **kwargs: Any) -> JITKernel:
         """The kernel for these arguments."""

@@ -31,6 +31,7 @@ from .options import Options
 
 if TYPE_CHECKING:
     from ...aot import Entry
+    from ...core.explain import Report
     from ...core.explanation import Explanation
     from ...core.ignored import Ignored
     from ...core.oracle import OracleHostLaunch
@@ -265,6 +266,7 @@ class JITKernel(OwnCopy, _native.Launcher):
             compiled = CompiledKernel(self, layouts, signature, absent)
             self._plans[key] = compiled, compiled.plan(debug)
         self._last, plan = self._plans[key]
+        self._last.answer()
         return plan
 
     def traced(self, layouts: Layouts, absent: tuple[str, ...] = ()) -> Kept:
@@ -345,6 +347,13 @@ class JITKernel(OwnCopy, _native.Launcher):
 
     get_host_source = get_kernel_source
     kernel_source = host_source = property(get_kernel_source)
+
+    def explain(self, *args: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
+        """Launches it, as a call does, and says what the launch did: bytes and operations, its time beside this machine's limits,
+        the plan of its code and what holds it back. seconds: how long it is timed, on copies."""
+        from ...core.explain import explained
+
+        return explained(lambda: self(*args, **kwargs), seconds)
 
     @property
     def explanation(self) -> Explanation:

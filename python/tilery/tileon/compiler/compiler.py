@@ -163,6 +163,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         return _native.KernelPlan(_native.load(image)[0], self.slots, self, self.other_image)
 
     def plan(self, debug: bool = False) -> Any:
+        self.answer()
         if debug or not getattr(self.kernel, "interpreted", False):
             return super().plan(debug)
         from ...core import oracle

@@ -28,6 +28,7 @@ from .specialize import mangle_type
 from .tensors import MockTensor, TensorWrapper, reinterpret
 
 if TYPE_CHECKING:
+    from ...core.explain import Report
     from .structured import Launches
 
 T = TypeVar("T")
@@ -118,6 +119,13 @@ class KernelInterface:
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+
+    def explain(self, *args: Any, grid: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
+        """Launches it, as kernel[grid](*args, **kwargs) does, and says what the launch did: bytes and operations, its time beside
+        this machine's limits, the plan of its code and what holds it back. seconds: how long it is timed, on copies."""
+        from ...core.explain import explained
+
+        return explained(lambda: self[grid](*args, **kwargs), seconds)
 
     def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
         """Compiles for these arguments, of which element types of torch stand for tensors, without running a program."""

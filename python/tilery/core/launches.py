@@ -1,4 +1,4 @@
-"""What `tilery bench` notes of a program's launches."""
+"""What is noted of a program's launches, for `tilery bench` and explanations."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.arrays import copied
-from ..core.timing import quantile, time_call
 from ..frontend.wording import shown
+from .arrays import copied
+from .timing import quantile, time_call
 
 _FEWEST, _MOST = 3, 1000  # calls that a kind of launch is timed for
 _PLAIN = (bool, int, float, str, type(None))
 
 
-class _Kind:
+class Kind:
     """Launches of one kernel that differ in nothing but what their tensors hold."""
 
     def __init__(self, name: str, given: str) -> None:
@@ -33,14 +33,14 @@ class Launches:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.kinds: dict[tuple[str, str], _Kind] = {}
+        self.kinds: dict[tuple[str, str], Kind] = {}
 
     def __call__(self, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Makes the launch and gives its result; a kind that is new is timed on copies."""
         if isinstance(grid, (tuple, list)) and 0 in grid:  # a kernel is compiled
             return launcher.launch_plainly(grid, *args, **kwargs)
         given = _written(grid, args, kwargs)
-        kind = self.kinds.setdefault((launcher.kernel_name, given), _Kind(launcher.kernel_name, given))
+        kind = self.kinds.setdefault((launcher.kernel_name, given), Kind(launcher.kernel_name, given))
         kind.count += 1
         if kind.count > 1:
             return launcher.launch_plainly(grid, *args, **kwargs)
@@ -57,9 +57,13 @@ class Launches:
             result = launcher.launch_plainly(grid, *args, **kwargs)
 
         kind.first = time_call(first)
+        self.noted(kind, launcher, grid, args, kwargs)
         if not kind.why:
             kind.times = self._times(lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs))
         return result
+
+    def noted(self, kind: Kind, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """A kind of launch was made for the first time."""
 
     def _times(self, call: Any) -> list[float]:
         times: list[float] = []

@@ -1,0 +1,161 @@
+#include "compiler/explain/findings.h"
+#include "compiler/analysis/integer_op.h"
+#include "compiler/ir/Tile.h"
+#include "compiler/source_chain.h"
+
+using namespace mlir;
+
+namespace tilery::explain {
+
+static thread_local Findings *current = nullptr;
+
+Findings::Findings(bool inWords) : inWords(inWords), outer(current) { current = this; }
+Findings::~Findings() { current = outer; }
+
+Aside::Aside(bool is) : of(is ? current : nullptr) {
+  if (of)
+    ++of->aside;
+}
+Aside::~Aside() {
+  if (of)
+    --of->aside;
+}
+
+bool wanted() { return current && current->inWords; }
+
+static bool isSame(ArrayRef<SourceLocation> x, ArrayRef<SourceLocation> y) {
+  return llvm::equal(x, y, [](const SourceLocation &a, const SourceLocation &b) {
+    return a.file == b.file && a.line == b.line && a.col == b.col;
+  });
+}
+
+void say(Operation *op, const std::string &text) {
+  if (!wanted() || current->aside)
+    return;
+  Diagnostic step{Diagnostic::Kind::Error, text, "", op ? sourceChain(op->getLoc()) : std::vector<SourceLocation>()};
+  if (llvm::none_of(current->steps,
+                    [&](const Diagnostic &other) { return other.message == text && isSame(other.chain, step.chain); }))
+    current->steps.push_back(std::move(step));
+}
+
+Access::Access(Operation *op) : of(current) {
+  if (of)
+    outer = std::exchange(of->access, op);
+}
+Access::~Access() {
+  if (of)
+    of->access = outer;
+}
+
+void find(Operation *op, llvm::StringRef fault, const llvm::Twine &message, llvm::StringRef hint) {
+  if (!current || current->aside)
+    return;
+  Finding finding{fault.str(), message.str(), hint.str(), sourceChain(op->getLoc())};
+  auto same = [&](const Finding &other) { return other.fault == finding.fault && isSame(other.chain, finding.chain); };
+  if (llvm::none_of(current->found, same))
+    current->found.push_back(std::move(finding));
+}
+
+void lanesApart() {
+  if (!current || !current->access)
+    return;
+  Operation *access = current->access;
+  bool writes = !isa<tile::LoadOp>(access);
+  std::string moved = writes ? "elements are written one by one" : "elements are read one by one";
+  auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
+  if (!place)
+    return find(access, writes ? "scatter" : "gather", moved + ": each has a pointer of its own",
+                "compute the places from a range that counts up by one along the last dimension");
+  unsigned rank = place.getSteps().size();
+  if (llvm::any_of(llvm::seq(rank), [&](unsigned dim) { return !place.isStrided(dim); }))
+    return find(access, writes ? "scatter" : "gather", moved + ": their places are looked up or computed for each",
+                writes ? "sort, so that neighbours are written to neighbours, or write whole rows"
+                       : "load whole rows by index instead of single elements, or keep what is looked up in a small table");
+  std::optional<int64_t> last = analysis::constantOf(place.getSteps()[rank - 1]);
+  ArrayRef<int64_t> shape = cast<tile::AccessType>(place.getType()).getShape();
+  if (llvm::any_of(llvm::seq(rank), [&](unsigned d) { return shape[d] > 1 && analysis::constantOf(place.getSteps()[d]) == 1; }))
+    return transposed(access);
+  std::string distance = last ? std::to_string(*last) + " elements apart" : "a stride apart that is known at the launch only";
+  find(access, writes ? "scatter" : "gather", moved + ": neighbours lie " + distance,
+       "let the last dimension of the tile run along the dimension that is contiguous in memory, or pass a contiguous tensor");
+}
+
+void division(Operation *op) {
+  find(op, "division", "integers are divided element by element, by a number that is known at the launch only",
+       "divide once a row or a program instead, or make the divisor a constant of compile time (a power of two is best)");
+}
+
+/// Whether an argument of the kernel around the op holds such elements.
+static bool isKept(Operation *op, Type type) {
+  auto kernel = op->getParentOfType<tile::KernelOp>();
+  return kernel && llvm::any_of(kernel.getBody().getArgumentTypes(), [&](Type argument) {
+           auto pointer = dyn_cast<tile::PtrType>(argument);
+           return pointer && pointer.getPointee() == type;
+         });
+}
+
+void conversion(Operation *op, Type from, Type to) {
+  if (!current)
+    return;
+  bool widens = isa<arith::ExtFOp>(op) && to.isF64() && !isKept(op, to);
+  bool wideInteger = isa<arith::SIToFPOp, arith::UIToFPOp>(op) && from.isInteger(64) && !isKept(op, from);
+  if (widens || wideInteger)
+    find(op, "conversion",
+         widens ? "elements are converted to double precision, which halves what a vector holds"
+                : "64-bit integers are converted to floating point element by element",
+         widens ? "keep constants and sums in the type of the data (a float of Python stays in it, a NumPy double does not)"
+                : "convert from 32-bit integers, or convert the base once and add a range of floats");
+  bool small = isa<arith::ExtFOp, arith::TruncFOp>(op) && std::min(from.getIntOrFloatBitWidth(), to.getIntOrFloatBitWidth()) == 8;
+  if (small)
+    find(op, "conversion", "floats of 8 bits are converted by a sequence of integer instructions",
+         "convert whole tensors once, where they are read more than once, or keep them in 16 bits");
+}
+
+void transposed(Operation *op) {
+  find(op, "transpose", "a tile is read along one dimension and written along another",
+       "exchange the loops or the layout, so that both sides run along the contiguous dimension");
+}
+
+void atomics(Operation *op) {
+  find(op, "atomics", "each element is updated by an indivisible step",
+       "add up within a program first and update once, or give each result one program and store");
+}
+
+void oneByOne(Operation *op, llvm::StringRef why) {
+  find(op, "scalar", "elements are computed one after another, without vectors: " + why.str(),
+       "write it as an operation on whole tiles");
+}
+
+/// Whether a load within `around` says where the access is.
+static bool isLookedUp(Operation *access, Operation *around) {
+  SmallVector<Value> work{access->getOperand(0)};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !around->isProperAncestor(op) || !seen.insert(value).second)
+      continue;
+    if (isa<tile::LoadOp, tile::ElementLoadOp>(op))
+      return true;
+    llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+void pointsOneByOne(Operation *parallel) {
+  if (!current)
+    return;
+  bool found = false;
+  parallel->walk([&](Operation *op) {
+    if (!isa<tile::LoadOp, tile::StoreOp>(op) || !isLookedUp(op, parallel))
+      return;
+    found = true;
+    find(op, isa<tile::LoadOp>(op) ? "gather" : "scatter",
+         "the points of a parallel loop run one after another: where this access is, another one says",
+         "copy whole rows by index, so that what is looked up moves more than an element");
+  });
+  if (!found)
+    oneByOne(parallel, "the points of the loop have no form as tiles");
+}
+
+} // namespace tilery::explain

@@ -1,0 +1,81 @@
+#pragma once
+// What holds a kernel back, noted by those who make its code, where they make it. A finding is what was done, never a guess at the source.
+#include "compiler/pch.h"
+#include "mlir/IR/Operation.h"
+#include "tilery/finding.h"
+
+namespace tilery::explain {
+
+/// Collects what the calling thread's compilation finds, from the construction on; outside of one nothing is noted.
+/// inWords: what is said of the plan, too.
+class Findings {
+public:
+  explicit Findings(bool inWords = false);
+  ~Findings();
+  Findings(const Findings &) = delete;
+  /// One of each kind a place, in the order in which code was made.
+  std::vector<Finding> take() { return std::move(found); }
+  std::vector<Diagnostic> takeSteps() { return std::move(steps); }
+
+private:
+  friend void find(mlir::Operation *, llvm::StringRef, const llvm::Twine &, llvm::StringRef);
+  friend class Aside;
+  friend bool wanted();
+  friend void say(mlir::Operation *, const std::string &);
+  friend class Access;
+  friend void lanesApart();
+  std::vector<Finding> found;
+  std::vector<Diagnostic> steps;
+  bool inWords;
+  unsigned aside = 0;
+  mlir::Operation *access = nullptr;
+  Findings *outer; ///< a signal's handler may compile between two steps
+};
+
+/// Whether a plan in words is asked for.
+bool wanted();
+/// A sentence of that, at the op's place.
+void say(mlir::Operation *op, const std::string &text);
+/// Notes `fault` at the op's place. message: what was done; hint: what to change in the source.
+void find(mlir::Operation *op, llvm::StringRef fault, const llvm::Twine &message, llvm::StringRef hint);
+
+/// Code beside the way that launches usually take (edges, rare layouts) is made: nothing is noted.
+class Aside {
+public:
+  explicit Aside(bool is = true);
+  ~Aside();
+  Aside(const Aside &) = delete;
+
+private:
+  Findings *of;
+};
+
+/// While the lanes of a load, store or update are moved.
+class Access {
+public:
+  explicit Access(mlir::Operation *op);
+  ~Access();
+  Access(const Access &) = delete;
+
+private:
+  Findings *of;
+  mlir::Operation *outer = nullptr;
+};
+
+// -- what more than one place finds
+/// The lanes of the current Access are moved one by one.
+void lanesApart();
+/// Lanes of integers are divided by what is not known when code is made.
+void division(mlir::Operation *op);
+/// Lanes are converted. Noted where a kernel computes in more bits than it keeps in memory, and in such as have no instructions.
+void conversion(mlir::Operation *op, mlir::Type from, mlir::Type to);
+/// A tile is read along one dimension and used along another.
+void transposed(mlir::Operation *op);
+/// Each element of a tile is updated by an indivisible step.
+void atomics(mlir::Operation *op);
+/// Elements are computed one after another: `why` there are no vectors.
+void oneByOne(mlir::Operation *op, llvm::StringRef why);
+/// So are the points of a parallel loop.
+void pointsOneByOne(mlir::Operation *parallel);
+
+} // namespace tilery::explain

@@ -1,0 +1,77 @@
+#include "compiler/lower/explain_plan.h"
+#include "compiler/explain/findings.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+
+static std::string sizeText(uint64_t bytes) {
+  return bytes < 1024 ? std::to_string(bytes) + " bytes" : std::to_string(bytes >> 10) + " KiB";
+}
+
+static std::string boxText(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text.empty() ? "1" : text;
+}
+
+void explainStorage(const Plan &plan, tile::KernelOp kernel, uint64_t bytes) {
+  if (!explain::wanted())
+    return;
+  Operation *largest = nullptr;
+  uint64_t most = 0;
+  llvm::DenseSet<int> said;
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults()) {
+      auto found = plan.storage.find(result);
+      if (found == plan.storage.end())
+        continue;
+      const ScratchBuffer &buffer = plan.buffers[found->second];
+      if (buffer.bytes > most)
+        most = buffer.bytes, largest = op;
+      if (said.insert(found->second).second)
+        explain::say(op, "keeps a tile of " + boxText(tile::shapeOf(result.getType())) +
+                             " elements in memory: " + sizeText(buffer.bytes));
+    }
+  });
+  if (!largest || (plan.arenaBytes <= bytes && !plan.workspaceBytes))
+    return;
+  explain::find(largest, "spill",
+                "a program keeps tiles of " + sizeText(plan.arenaBytes + plan.workspaceBytes) + " in memory, " + sizeText(most) +
+                    " here: more than the " + sizeText(bytes) + " that are near",
+                "take smaller tiles, or a loop over pieces of them");
+}
+
+void explainNest(const Nest &nest, const llvm::Twine &how) {
+  if (!explain::wanted())
+    return;
+  SmallVector<StringRef> does;
+  auto add = [&](StringRef what) {
+    if (!llvm::is_contained(does, what))
+      does.push_back(what);
+  };
+  for (const Sink &sink : nest.sinks)
+    switch (sink.kind) {
+    case Sink::Store:
+      add("stores");
+      break;
+    case Sink::BufferStore:
+      add("writes a buffer");
+      break;
+    case Sink::Update:
+      add("updates memory");
+      break;
+    case Sink::Define:
+    case Sink::Copy:
+      add("fills a tile in memory");
+      break;
+    case Sink::Reduce:
+      add("combines a dimension");
+      break;
+    }
+  explain::say(nest.sinks[0].op ? nest.sinks[0].op : nest.sinks[0].value.getDefiningOp(),
+               "loops over " + boxText(nest.shape) + " elements, " + how.str() + ": " + llvm::join(does, ", "));
+}
+
+} // namespace tilery::lower

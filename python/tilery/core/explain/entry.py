@@ -1,0 +1,83 @@
+"""One kind of launch: its work, its time beside the machine's limits, its plan and its faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..launches import Kind
+from ..timing import quantile
+from . import roofline
+from .found import Found
+
+
+@dataclass
+class Entry:
+    """One kind of launch."""
+
+    kind: Kind
+    found: Found
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
+
+    @property
+    def device(self) -> int:
+        return self.found.kernel.device if self.found.kernel else -1
+
+    @property
+    def milliseconds(self) -> float | None:
+        """The median of its repetitions; None: it was not repeated."""
+        return quantile(self.kind.times, 0.5) if self.kind.times else None
+
+    @property
+    def bytes_asked(self) -> float:
+        return sum(asked for _, asked, _ in self.found.moved())
+
+    @property
+    def bytes_least(self) -> float:
+        return sum(least for _, _, least in self.found.moved())
+
+    @property
+    def products(self) -> float:
+        """Operations of products of tiles, two for each multiplication with its sum."""
+        return sum(work.products for work in self.found.works)
+
+    @property
+    def padding(self) -> float:
+        """The share of what products' tiles multiply that is no element of their tensors."""
+        whole = sum(work.padded_products for work in self.found.works)
+        return 1 - self.products / whole if whole else 0.0
+
+    @property
+    def operations(self) -> float:
+        """Operations of data beside products."""
+        return sum(work.operations for work in self.found.works)
+
+    @cached_property
+    def limits(self) -> list[tuple[str, float]]:
+        """(what, the milliseconds that this machine takes for it at least), the slowest first."""
+        machine = roofline.of(self.device)
+        known = [
+            ("memory", self.bytes_least, machine.bytes),
+            ("products", self.products, machine.products),
+            ("operations", self.operations, machine.operations),
+        ]
+        return sorted(((what, amount / rate * 1e3) for what, amount, rate in known if amount), key=lambda limit: -limit[1])
+
+    @property
+    def reached(self) -> float | None:
+        """The share of the roofline: the least time that it allows by the time taken. Above 1: data came from caches."""
+        return self.limits[0][1] / self.milliseconds if self.limits and self.milliseconds else None
+
+    @property
+    def findings(self) -> list[Any]:
+        """What holds it back (`_native.Finding`): fault, message, hint, chain of source places."""
+        return self.found.findings
+
+    @property
+    def unsure(self) -> list[Any]:
+        """Why counts are no exact ones."""
+        return [each for work in self.found.works for each in work.unsure]

@@ -1,0 +1,25 @@
+"""Takes down a program's launches, times each kind and finds out what the compiler knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..launches import Kind, Launches
+from .entry import Entry
+from .found import Found, find
+from .report import Report
+
+
+class Recorder(Launches):
+    """A recorder of launches (`_native.record_launches`)."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.found: dict[int, Found] = {}
+
+    def noted(self, kind: Kind, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        self.found[id(kind)] = find(lambda: launcher.launch_plainly(grid, *args, **kwargs))
+
+    def report(self) -> Report:
+        return Report([Entry(kind, self.found.get(id(kind), Found())) for kind in self.kinds.values()])

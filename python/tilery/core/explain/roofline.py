@@ -1,0 +1,171 @@
+"""What this machine can do, measured once by small kernels of our own and kept in the disk cache: bytes a second between memory
+and processor, operations a second of products and of single elements."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tilery import _native
+
+from .. import cache
+from ..compile import CompiledKernel
+from ..kept import Kept
+from ..timing import time_call, unrecorded
+
+_COPY = """
+tile.kernel @roofline_copy(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "x"},
+                           %y: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "y"}) {
+  %one = arith.constant 1 : i64
+  %block = arith.constant 4096 : i64
+  %p = tile.program_id 0
+  %w = arith.extsi %p : i32 to i64
+  %at = arith.muli %w, %block overflow<nsw> : i64
+  %from = tile.access %x, %at steps(%one) bounds [0]() : <f32>, (i64), () -> <4096xf32>
+  %v = tile.load %from : !tile.access<4096xf32> -> tensor<4096xf32>
+  %to = tile.access %y, %at steps(%one) bounds [0]() : <f32>, (i64), () -> <4096xf32>
+  tile.store %to, %v : !tile.access<4096xf32>, tensor<4096xf32>
+  tile.return
+}
+"""
+_ELEMENTS, _TURNS = 4096, 64
+_SUMS = f"""
+tile.kernel @roofline_sums(%x: !tile.ptr<f32> {{tile.divisibility = 16 : i64, tile.name = "x"}},
+                           %y: !tile.ptr<f32> {{tile.divisibility = 16 : i64, tile.name = "y"}}) {{
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %turns = arith.constant {_TURNS} : i64
+  %a = arith.constant dense<0.5> : tensor<{_ELEMENTS}xf32>
+  %from = tile.access %x, %zero steps(%one) bounds [0]() : <f32>, (i64), () -> <{_ELEMENTS}xf32>
+  %v = tile.load %from : !tile.access<{_ELEMENTS}xf32> -> tensor<{_ELEMENTS}xf32>
+  %r = scf.for %i = %zero to %turns step %one iter_args(%c = %v) -> (tensor<{_ELEMENTS}xf32>) : i64 {{
+    %m = math.fma %c, %a, %a : tensor<{_ELEMENTS}xf32>
+    scf.yield %m : tensor<{_ELEMENTS}xf32>
+  }}
+  %p = tile.program_id 0
+  %w = arith.extsi %p : i32 to i64
+  %block = arith.constant {_ELEMENTS} : i64
+  %at = arith.muli %w, %block overflow<nsw> : i64
+  %to = tile.access %y, %at steps(%one) bounds [0]() : <f32>, (i64), () -> <{_ELEMENTS}xf32>
+  tile.store %to, %r : !tile.access<{_ELEMENTS}xf32>, tensor<{_ELEMENTS}xf32>
+  tile.return
+}}
+"""
+_TILE, _DEPTH, _STEPS = 128, 64, 16
+_PRODUCT = f"""
+tile.kernel @roofline_product(%x: !tile.ptr<KIND> {{tile.divisibility = 16 : i64, tile.name = "x"}},
+                              %y: !tile.ptr<KIND> {{tile.divisibility = 16 : i64, tile.name = "y"}},
+                              %z: !tile.ptr<f32> {{tile.divisibility = 16 : i64, tile.name = "z"}}) {{
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %steps = arith.constant {_STEPS} : i64
+  %depth = arith.constant {_DEPTH} : i64
+  %k = arith.constant {_DEPTH * _STEPS} : i64
+  %tile = arith.constant {_TILE} : i64
+  %size = arith.constant {_TILE * 8} : i64
+  %clear = arith.constant dense<0.0> : tensor<{_TILE}x{_TILE}xf32>
+  %p = tile.program_id 0
+  %q = tile.program_id 1
+  %pw = arith.extsi %p : i32 to i64
+  %qw = arith.extsi %q : i32 to i64
+  %row = arith.muli %pw, %tile overflow<nsw> : i64
+  %column = arith.muli %qw, %tile overflow<nsw> : i64
+  %r = tile.contract %steps, %clear {{
+  ^bb0(%s: i64):
+    %at = arith.muli %s, %depth overflow<nsw> : i64
+    %rk = arith.muli %row, %k overflow<nsw> : i64
+    %fa = arith.addi %rk, %at overflow<nsw> : i64
+    %a = tile.access %x, %fa steps(%k, %one) bounds [0, 0]() : <KIND>, (i64, i64), () -> <{_TILE}x{_DEPTH}xKIND>
+    %av = tile.load %a : !tile.access<{_TILE}x{_DEPTH}xKIND> -> tensor<{_TILE}x{_DEPTH}xKIND>
+    %kn = arith.muli %at, %size overflow<nsw> : i64
+    %fb = arith.addi %kn, %column overflow<nsw> : i64
+    %b = tile.access %y, %fb steps(%size, %one) bounds [0, 0]() : <KIND>, (i64, i64), () -> <{_DEPTH}x{_TILE}xKIND>
+    %bv = tile.load %b : !tile.access<{_DEPTH}x{_TILE}xKIND> -> tensor<{_DEPTH}x{_TILE}xKIND>
+    tile.yield %av, %bv : tensor<{_TILE}x{_DEPTH}xKIND>, tensor<{_DEPTH}x{_TILE}xKIND>
+  }} : tensor<{_TILE}x{_TILE}xf32>
+  %rn = arith.muli %row, %size overflow<nsw> : i64
+  %fc = arith.addi %rn, %column overflow<nsw> : i64
+  %c = tile.access %z, %fc steps(%size, %one) bounds [0, 0]() : <f32>, (i64, i64), () -> <{_TILE}x{_TILE}xf32>
+  tile.store %c, %r : !tile.access<{_TILE}x{_TILE}xf32>, tensor<{_TILE}x{_TILE}xf32>
+  tile.return
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """Each a second: bytes read and written, operations of products (f32 on a CPU, f16 on a GPU), other operations of f32."""
+
+    bytes: float
+    products: float
+    operations: float
+
+
+class _Kernel(CompiledKernel):
+    def __init__(self, name: str, text: str, arguments: int, signature: Any) -> None:
+        super().__init__(name, None, None, signature)
+        self.text, self.arguments = text, arguments
+
+    def trace(self) -> Kept:
+        return Kept(_native.Module.parse(self.text))
+
+    def load(self, image: bytes) -> Any:
+        return _native.KernelPlan(_native.load(image)[0], list(range(self.arguments)), None, self.other_image)
+
+
+def _rate(name: str, text: str, grid: tuple[int, ...], tensors: list[Any], amount: float) -> float:
+    """amount by seconds, the best of some launches."""
+    parameters = [(f"x{i}", "runtime") for i in range(len(tensors))]
+    launcher = _native.Launcher(name, parameters, lambda kind, values: _Kernel(name, text, len(tensors), kind).plan())
+    launch = launcher[grid]
+    calls = 5
+    with unrecorded():
+        launch(*tensors)
+
+        def some() -> None:
+            for _ in range(calls):
+                launch(*tensors)
+
+        return amount * calls / (min(time_call(some) for _ in range(4)) * 1e-3)
+
+
+def _tensor(elements: int, device: int, half: bool = False) -> Any:
+    if device < 0:
+        import numpy
+
+        return numpy.zeros(elements, numpy.float32)
+    import torch  # tensors on a GPU are its
+
+    return torch.zeros(elements, dtype=torch.float16 if half else torch.float32, device=f"cuda:{device}")
+
+
+def measured(device: int) -> Roofline:
+    """Measures this machine's processor (-1) or a GPU: half a second."""
+    blocks = 4096 if device < 0 else 32768  # of 16 KiB: larger than caches
+    programs = 64 if device < 0 else 4096
+    kind, size = ("f16", 8 * _TILE) if device >= 0 else ("f32", 8 * _TILE)
+    x, y = (_tensor(4096 * blocks, device) for _ in range(2))
+    copied = _rate("roofline_copy", _COPY, (blocks,), [x, y], 2 * 16384.0 * blocks)
+    sums = _rate("roofline_sums", _SUMS, (programs,), [x, y], 2.0 * _ELEMENTS * _TURNS * programs)
+    k = _DEPTH * _STEPS
+    factors = [_tensor(size * k, device, half=True) for _ in range(2)]
+    operations = 2.0 * size * size * k
+    text, result = _PRODUCT.replace("KIND", kind), _tensor(size * size, device)
+    products = _rate("roofline_product", text, (8, 8), [*factors, result], operations)
+    return Roofline(copied, products, max(sums, 1.0))
+
+
+@functools.lru_cache(maxsize=None)
+def of(device: int) -> Roofline:
+    """That of this machine's processor (-1) or a GPU, measured once and kept in the disk cache."""
+    threads = _native.num_threads() if device < 0 else 0
+    key = f"1\n{_native.build_id()}\n{_native.target_id(cache.target_of(device))}\n{threads}"
+    known = _native.cache_get("roofline", key) if cache.folder() else None
+    if known:
+        return Roofline(**json.loads(known))
+    found = measured(device)
+    if cache.folder():
+        _native.cache_put("roofline", key, json.dumps(asdict(found)).encode())
+    return found

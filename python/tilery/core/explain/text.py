@@ -1,0 +1,106 @@
+"""An explanation as text."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from typing import Any
+
+from . import roofline
+from .entry import Entry
+
+
+def amount(number: float, unit: str) -> str:
+    """4.2 MB, 17 FLOP."""
+    for prefix in ("", "k", "M", "G", "T"):
+        if abs(number) < 1000 or prefix == "T":
+            break
+        number /= 1000
+    return f"{number:.3g} {prefix}{unit}"
+
+
+def place(chain: Sequence[Any]) -> str:
+    """file:line:column of the innermost place; empty: unknown."""
+    if not chain:
+        return ""
+    here = chain[0]
+    return f"{here.file}:{here.line}" + (f":{here.col}" if here.col else "")
+
+
+def source(chain: Sequence[Any]) -> str:
+    """The source line there."""
+    return linecache.getline(chain[0].file, chain[0].line).strip() if chain else ""
+
+
+def head(entry: Entry) -> str:
+    grids = ", ".join(" x ".join(map(str, _shown(work.grid))) + " programs" for work in entry.found.works)
+    return f"{entry.name}" + (f": {grids}" if grids else "") + f" ({entry.kind.given})"
+
+
+def _shown(grid: Sequence[int]) -> list[int]:
+    last = max((axis for axis in range(3) if grid[axis] != 1), default=0)
+    return list(grid[: last + 1])
+
+
+def facts(entry: Entry) -> list[tuple[str, str]]:
+    """(what, what is known of it): time, memory, operations."""
+    rows = [*_time(entry), *_memory(entry)]
+    machine = roofline.of(entry.device)
+    padding = f", {100 * entry.padding:.0f} % of the tiles is padding" if entry.padding > 0.005 else ""
+    for what, number, most, more in (
+        ("products", entry.products, machine.products, padding),
+        ("operations", entry.operations, machine.operations, ""),
+    ):
+        if number:
+            rows.append((what, amount(number, "FLOP") + more + _speed(entry, number, most, "FLOP/s")))
+    for each in entry.unsure:
+        where = f" ({place(each.chain)})" if each.chain else ""
+        rows.append(("not exact", each.message + where))
+    return rows
+
+
+def _time(entry: Entry) -> list[tuple[str, str]]:
+    time = entry.milliseconds
+    if time is None:
+        return [("time", entry.kind.why or "not measured")]
+    rows = [("time", f"{time:.4f} ms, the first call {entry.kind.first:.1f} ms")]
+    if entry.limits and entry.reached is not None:
+        what, least = entry.limits[0]
+        verb = "takes" if what == "memory" else "take"
+        cached = "; data that stay in caches are faster" if entry.reached > 1 else ""
+        rows.append(("reached", f"{100 * entry.reached:.0f} % of the roofline: {what} {verb} {least:.4f} ms at least{cached}"))
+    return rows
+
+
+def _memory(entry: Entry) -> list[tuple[str, str]]:
+    if not entry.bytes_asked:
+        return []
+    each = ", ".join(f"{name} {amount(least, 'B')}" for name, _, least in entry.found.moved())
+    speed = _speed(entry, entry.bytes_least, roofline.of(entry.device).bytes, "B/s")
+    asked = f"programs ask for {amount(entry.bytes_asked, 'B')}"
+    return [("memory", f"{amount(entry.bytes_least, 'B')} at least ({each}); {asked}{speed}")]
+
+
+def _speed(entry: Entry, number: float, most: float, unit: str) -> str:
+    time = entry.milliseconds
+    return f"; {amount(number / time * 1e3, unit)} of {amount(most, unit)}" if time else ""
+
+
+def text(entry: Entry) -> str:
+    """All that is known of a launch, a line a fact."""
+    lines = [head(entry)]
+    lines += [f"  {what:10}  {said}" for what, said in facts(entry)]
+    if entry.found.steps:
+        lines.append("  plan")
+        lines += [f"    {_with_line(each)}" for each in entry.found.steps]
+    lines.append("  what holds it back" if entry.findings else "  nothing is known to hold it back")
+    for each in entry.findings:
+        lines.append(f"    {place(each.chain)}: {each.fault}: {each.message}")
+        if source(each.chain):
+            lines.append(f"      {source(each.chain)}")
+        lines.append(f"      change: {each.hint}")
+    return "\n".join(lines)
+
+
+def _with_line(step: Any) -> str:
+    return f"line {step.chain[0].line}: {step.message}" if step.chain else step.message

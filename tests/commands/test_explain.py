@@ -1,0 +1,93 @@
+"""`tilery explain`: each kind of launch once, with its fault at its line; the page is whole and asks nobody for anything."""
+
+from html.parser import HTMLParser
+
+PROGRAM = """
+import torch, triton
+import triton.language as tl
+import ninetoothed
+from ninetoothed import Tensor
+import tilelang
+import tilelang.language as T
+
+@triton.jit
+def third(x, y, N: tl.constexpr):
+    i = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(y + i, tl.load(x + i * 3))
+
+@ninetoothed.jit
+def double(x: Tensor(1).tile((16,)), y: Tensor(1).tile((16,))):
+    y = x * 2
+
+@tilelang.jit(out_idx=[1])
+def maker(n):
+    @T.prim_func
+    def triple(x: T.Tensor((n,), "float32"), y: T.Tensor((n,), "float32")):
+        with T.Kernel(1, threads=128):
+            for i in T.Parallel(n):
+                y[i] = x[i] * 3
+    return triple
+
+x, y = torch.arange(192.), torch.empty(64)
+for _ in range(3):
+    third[(2,)](x, y, N=32)
+z = torch.empty(64)
+double(y, z)
+w = maker(64)(z)
+print(w[:3].tolist())
+"""
+_EMPTY = {"meta", "rect", "circle", "polyline", "br"}
+
+
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.seen, self.links, self.texts = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        self.links += [value for name, value in attributes if name in ("src", "href") or (value or "").startswith("http")]
+        if tag not in _EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert tag in _EMPTY or self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def page_of(text):
+    page = Page()
+    page.feed(text)
+    page.close()
+    assert page.open == []
+    return page
+
+
+def test_a_program(python, tmp_path):
+    done = python("-m", "tilery", "explain", "--seconds", "0", "--html", "page.html", "program.py", files={"program.py": PROGRAM})
+    assert done.returncode == 0, done.stderr
+    printed, *_ = done.stdout.splitlines()
+    assert printed == "[0.0, 18.0, 36.0]", done.stdout  # what the program computes is what it was
+    sections = done.stdout.split("\n\n")
+    assert [part.splitlines()[0 if i else 1].split(":")[0] for i, part in enumerate(sections)] == ["third", "double", "triple"]
+    assert "program.py:12:21: gather: elements are read one by one: neighbours lie 3 elements apart" in sections[0]
+    assert "x 768 B" not in sections[0] and "memory      512 B at least (x 256 B, y 256 B)" in sections[0]
+    assert all("nothing is known to hold it back" in section for section in sections[1:])
+    page = page_of((tmp_path / "page.html").read_text())
+    assert page.seen.count("section") == 3 and page.seen.count("svg") >= 3
+    assert [link for link in page.links if link != "http://www.w3.org/2000/svg"] == []
+    assert "script" not in page.seen and "gather" in page.texts
+
+
+def test_a_program_without_launches(python):
+    done = python("-m", "tilery", "explain", "-c", "print(1)")
+    told = "tilery explain: the program launched no kernel in its main thread"
+    assert done.returncode == 0 and done.stdout.splitlines() == ["1", told]
+
+
+def test_its_exit_status_is_the_programs(python):
+    assert python("-m", "tilery", "explain", "-c", "import sys; sys.exit(5)").returncode == 5
+    wrong = python("-m", "tilery", "explain", "--seconds", "-1", "-c", "pass")
+    assert wrong.returncode == 2 and "a number that is not negative" in wrong.stderr

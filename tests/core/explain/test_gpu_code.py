@@ -1,0 +1,45 @@
+"""What is said of code for GPUs: plan and faults, looked at where there is none."""
+
+import torch
+from core.explain.faulty_kernels import divide_kernel, gemm_kernel, looked_up_kernel, matmul_kernel, narrow_product_kernel
+
+from tilery.core import compile
+from tilery.core.explain.found import find
+
+
+def made(launch, target="sm_90a"):
+    found = find(launch)
+    assert isinstance(found.kernel, compile.CompiledKernel)
+    return found.kernel.made(target)
+
+
+def product(dtype, **options):
+    a, b, c = torch.empty(256, 192, dtype=dtype), torch.empty(192, 256, dtype=dtype), torch.empty(256, 256)
+    return lambda: matmul_kernel[(2, 2)](a, b, c, 256, 256, 192, BM=128, BN=128, BK=64, **options)
+
+
+def test_a_product_says_schedule_price_and_rival():
+    steps = [step.message for step in made(product(torch.float16)).steps]
+    assert any("cycles" in step and "bound by" in step and "next " in step for step in steps), steps
+
+
+def test_a_product_on_the_general_path_is_a_fault():
+    x = torch.empty(128, 64, dtype=torch.float64)
+    code = made(lambda: narrow_product_kernel[(2,)](x, x, x, M=64, N=16))
+    (finding,) = [each for each in code.findings if each.fault == "product"]
+    assert finding.chain[0].line and "general path" in finding.message
+
+
+def test_tilelang():
+    a, b = torch.empty(128, 64), torch.empty(64, 192)
+    kernel = gemm_kernel(128, 192, 64)
+    assert any("cycles" in step.message for step in made(lambda: kernel(a, b)).steps)
+
+
+def test_lanes_of_threads():
+    x, index = torch.empty(4096), torch.empty(4096, dtype=torch.int32)
+    code = made(lambda: looked_up_kernel[(4,)](x, index, torch.empty(4096), B=1024))
+    assert [each.fault for each in code.findings] == ["gather"]
+    assert any("dealt to" in step.message for step in code.steps)
+    code = made(lambda: divide_kernel[(4,)](index, torch.empty_like(index), 7, B=1024))
+    assert [each.fault for each in code.findings] == ["division"]
