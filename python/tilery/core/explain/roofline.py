@@ -120,7 +120,7 @@ def _rate(name: str, text: str, grid: tuple[int, ...], tensors: list[Any], amoun
     parameters = [(f"x{i}", "runtime") for i in range(len(tensors))]
     launcher = _native.Launcher(name, parameters, lambda kind, values: _Kernel(name, text, len(tensors), kind).plan())
     launch = launcher[grid]
-    calls = 5
+    calls = 2
     with unrecorded():
         launch(*tensors)
 
@@ -128,7 +128,7 @@ def _rate(name: str, text: str, grid: tuple[int, ...], tensors: list[Any], amoun
             for _ in range(calls):
                 launch(*tensors)
 
-        return amount * calls / (min(time_call(some) for _ in range(4)) * 1e-3)
+        return amount * calls / (min(time_call(some) for _ in range(3)) * 1e-3)
 
 
 def _tensor(elements: int, device: int, half: bool = False) -> Any:
