@@ -80,7 +80,24 @@ void lanesApart() {
        "let the last dimension of the tile run along the dimension that is contiguous in memory, or pass a contiguous tensor");
 }
 
+/// Whether the kernel has far larger tiles than the op's: what is done for their rows, or once, costs little.
+static bool isSmallPart(Operation *op) {
+  constexpr int64_t few = 16;
+  auto elements = [](Value value) { return ShapedType::getNumElements(tile::shapeOf(value.getType())); };
+  int64_t own = elements(op->getResult(0));
+  return op->getParentOfType<tile::KernelOp>()
+      .walk([&](Operation *other) {
+        for (Value result : other->getResults())
+          if (isa<RankedTensorType>(result.getType()) && elements(result) >= few * own)
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void division(Operation *op) {
+  if (!current || isSmallPart(op))
+    return;
   find(op, "division", "integers are divided element by element, by a number that is known at the launch only",
        "divide once a row or a program instead, or make the divisor a constant of compile time (a power of two is best)");
 }

@@ -1,4 +1,5 @@
 // The operands of a product into panels: by the program, or once a launch by whoever comes first.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/branch.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/prefetch.h"
@@ -347,7 +348,10 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
   if (!whole)
     return general();
   Evaluator::Assumption hold(ev, bounds);
-  emitIf(b, whole, pack, general);
+  emitIf(b, whole, pack, [&] {
+    explain::Aside rare;
+    general();
+  });
 }
 
 void DotEmitter::enterStep(llvm::Value *step) {

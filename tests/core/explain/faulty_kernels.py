@@ -392,3 +392,22 @@ def gemm_kernel(M, N, K):
 @row(None)
 def tilelang_gemm():
     return gemm_kernel(128, 192, 64).explain(torch.rand(128, 64), torch.rand(64, 192), seconds=0)
+
+
+@tileon.jit
+def wrapped_matmul_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    # Places that wrap around are divided once for a whole tile, and follow each other in nearly all: no fault.
+    rm = (tl.program_id(0) * BM + tl.arange(0, BM)) % M
+    rn = (tl.program_id(1) * BN + tl.arange(0, BN)) % N
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        rk = k + tl.arange(0, BK)
+        acc += tl.dot(tl.load(a + rm[:, None] * K + rk[None, :]), tl.load(b + rk[:, None] * N + rn[None, :]))
+    m, n = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    tl.store(c + m[:, None] * N + n[None, :], acc, mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+@row(None)
+def wrapped_matmul():
+    a, b, c = torch.rand(256, 192), torch.rand(192, 128), torch.empty(256, 128)
+    return wrapped_matmul_kernel.explain(a, b, c, 256, 128, 192, BM=64, BN=64, BK=32, grid=(4, 2), seconds=0)

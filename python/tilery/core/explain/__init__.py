@@ -1,4 +1,4 @@
-"""What kernels do, how fast, by which plan, and what holds them back: `kernel.explain(...)` and `tilery explain`. Bytes,
+"""What kernels do, how fast, by which plan, and what holds them back: `kernel.explain` and `tilery explain`. Bytes,
 operations, plans and faults come from the compiler; here launches are timed, and pages written."""
 
 from __future__ import annotations

@@ -15,11 +15,13 @@ from ..arrays import layout
 
 @dataclass
 class Found:
-    """One launch. works: of each kernel that it runs; sizes: {address: bytes of the tensor that lies there}."""
+    """One launch. works: of each kernel that it runs; sizes: {address: bytes of the tensor that lies there}; why: nothing is known
+    of it."""
 
     kernel: compile.CompiledKernel | None = None
     works: Sequence[_native.Work] = ()
     sizes: dict[int, int] = field(default_factory=dict)
+    why: str = ""
 
     @property
     def findings(self) -> list[Any]:

@@ -19,7 +19,10 @@ class Recorder(Launches):
         self.found: dict[int, Found] = {}
 
     def noted(self, kind: Kind, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        self.found[id(kind)] = find(lambda: launcher.launch_plainly(grid, *args, **kwargs))
+        try:
+            self.found[id(kind)] = find(lambda: launcher.launch_plainly(grid, *args, **kwargs))
+        except Exception as wrong:  # the launch itself was made: the program goes on
+            self.found[id(kind)] = Found(why=str(wrong).partition("\n")[0] or type(wrong).__name__)
 
     def report(self) -> Report:
         return Report([Entry(kind, self.found.get(id(kind), Found())) for kind in self.kinds.values()])

@@ -142,7 +142,7 @@ def _tensor(elements: int, device: int, half: bool = False) -> Any:
 
 
 def measured(device: int) -> Roofline:
-    """Measures this machine's processor (-1) or a GPU: half a second."""
+    """Measures this machine's processor (-1) or a GPU: a second or two."""
     blocks = 4096 if device < 0 else 32768  # of 16 KiB: larger than caches
     programs = 64 if device < 0 else 4096
     kind, size = ("f16", 8 * _TILE) if device >= 0 else ("f32", 8 * _TILE)

@@ -53,6 +53,8 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     ):
         if number:
             rows.append((what, amount(number, "FLOP") + more + _speed(entry, number, most, "FLOP/s")))
+    if entry.found.why:
+        rows.append(("not known", entry.found.why))
     for each in entry.unsure:
         where = f" ({place(each.chain)})" if each.chain else ""
         rows.append(("not exact", each.message + where))

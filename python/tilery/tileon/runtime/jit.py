@@ -109,7 +109,7 @@ def _known(value: Any) -> Any:
 
 
 class KernelInterface:
-    """What can be launched: kernel[grid](...) calls `run`, which a subclass has. KernelInterface[T] is the same."""
+    """What can be launched: ``kernel[grid](...)`` calls `run`, which a subclass has. KernelInterface[T] is the same."""
 
     def __class_getitem__(cls, item: Any) -> type:
         return cls
@@ -121,7 +121,7 @@ class KernelInterface:
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
 
     def explain(self, *args: Any, grid: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
-        """Launches it, as kernel[grid](*args, **kwargs) does, and says what the launch did: bytes and operations, its time beside
+        """Launches it, as ``kernel[grid](*args, **kwargs)`` does, and says what the launch did: bytes and operations, its time beside
         this machine's limits, the plan of its code and what holds it back. seconds: how long it is timed, on copies."""
         from ...core.explain import explained
 
