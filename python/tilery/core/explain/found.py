@@ -15,8 +15,8 @@ from ..arrays import layout
 
 @dataclass
 class Found:
-    """One launch. works: of each kernel that it runs; sizes: {address: bytes of the tensor that lies there}; why: nothing is known
-    of it."""
+    """One launch. works: of each kernel that it runs; sizes: {address: bytes of the tensor that lies there}; why: nothing is
+    known of it."""
 
     kernel: compile.CompiledKernel | None = None
     works: Sequence[_native.Work] = ()

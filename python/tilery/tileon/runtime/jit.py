@@ -121,8 +121,8 @@ class KernelInterface:
         return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
 
     def explain(self, *args: Any, grid: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
-        """Launches it, as ``kernel[grid](*args, **kwargs)`` does, and says what the launch did: bytes and operations, its time beside
-        this machine's limits, the plan of its code and what holds it back. seconds: how long it is timed, on copies."""
+        """Launches it, as ``kernel[grid](*args, **kwargs)`` does, and says what the launch did: bytes and operations, its time
+        beside this machine's limits, the plan of its code and what holds it back. seconds: how long it is timed, on copies."""
         from ...core.explain import explained
 
         return explained(lambda: self[grid](*args, **kwargs), seconds)
