@@ -69,8 +69,9 @@ def _time(entry: Entry) -> list[tuple[str, str]]:
     if entry.limits and entry.reached is not None:
         what, least = entry.limits[0]
         verb = "takes" if what == "memory" else "take"
-        cached = "; data that stay in caches are faster" if entry.reached > 1 else ""
-        rows.append(("reached", f"{100 * entry.reached:.0f} % of the roofline: {what} {verb} {least:.4f} ms at least{cached}"))
+        why = "data that stay in caches are faster" if what == "memory" else "the machine was busier when it was measured"
+        more = f"; {why}" if entry.reached > 1 else ""
+        rows.append(("reached", f"{100 * entry.reached:.0f} % of the roofline: {what} {verb} {least:.4f} ms at least{more}"))
     return rows
 
 
