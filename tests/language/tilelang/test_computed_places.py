@@ -24,8 +24,8 @@ def permuted(A, B, C, D, block, dtype):
 def test_permutations(shape, device):
     for block in (256,):
         for dtype in ("float32", "int8"):
-            x = torch.randint(-100, 100, shape).to(getattr(torch, dtype))
-            y = torch.full((shape[0], shape[2], shape[1], shape[3]), 77).to(x.dtype).to(device)
+            x = torch.randint(-100, 100, shape, device="cpu").to(getattr(torch, dtype))
+            y = torch.full((shape[0], shape[2], shape[1], shape[3]), 77, device="cpu").to(x.dtype).to(device)
             tilelang.compile(permuted(*shape, block, dtype))(x.to(device), y)
             assert torch.equal(y.cpu(), x.permute(0, 2, 1, 3)), (block, dtype)
 
@@ -54,7 +54,8 @@ def convolved(N, C, H, W, K, block):
 @pytest.mark.parametrize("width", [1, 8, 30, 70])
 def test_windows(width, device):
     for kernel, block in ((3, 64), (3, 512)):
-        x, w = torch.randint(-9, 9, (2, 3, 4, width)).float(), torch.randint(-9, 9, (3, kernel, kernel)).float()
+        x = torch.randint(-9, 9, (2, 3, 4, width), device="cpu").float()
+        w = torch.randint(-9, 9, (3, kernel, kernel), device="cpu").float()
         y = torch.full_like(x, torch.nan, device=device)
         tilelang.compile(convolved(2, 3, 4, width, kernel, block))(x.to(device), w.to(device), y)
         wanted = torch.nn.functional.conv2d(x, w[:, None], padding=kernel // 2, groups=3)
@@ -74,10 +75,10 @@ def gathered(N, M, block):
 
 @pytest.mark.parametrize("count", [1, 63, 300])
 def test_places_in_tensors(count, device):
-    x, order = torch.randn(50), torch.randperm(count, dtype=torch.int32)
-    where = torch.randint(0, 50, (count,), dtype=torch.int32)
+    x, order = torch.randn(50, device="cpu"), torch.randperm(count, dtype=torch.int32, device="cpu")
+    where = torch.randint(0, 50, (count,), dtype=torch.int32, device="cpu")
     y = torch.full((count,), torch.nan, device=device)
     tilelang.compile(gathered(50, count, 64))(x.to(device), where.to(device), order.to(device), y)
-    wanted = torch.full((count,), torch.nan)
+    wanted = torch.full((count,), torch.nan, device="cpu")
     wanted[order.long()] = x[where.long()] * 2
     assert torch.equal(y.cpu(), wanted)

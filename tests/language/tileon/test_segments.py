@@ -38,7 +38,7 @@ def test_reductions_have_the_bits_of_contiguous_rows(width, device):
             stride = width + int(rng.integers(0, 4))
             rows = (n + skip) // width + 1
             apart = rows * stride
-            x = torch.full((3 * apart,), torch.nan, dtype=dtype)
+            x = torch.full((3 * apart,), torch.nan, dtype=dtype, device="cpu")
             i = np.arange(n) + skip
             at = torch.from_numpy(i // width * stride + i % width)
             values = torch.from_numpy(rng.standard_normal((3, n))).to(dtype)
@@ -46,9 +46,9 @@ def test_reductions_have_the_bits_of_contiguous_rows(width, device):
                 x[program * apart + at] = values[program]
             results = []
             for source, wide, step in ((x, width, stride), (values.contiguous().flatten(), 1 << 20, 1 << 20)):
-                out = [torch.full((3,), 77).to(t).to(device) for t in (dtype, dtype, torch.int32)]
+                out = [torch.full((3,), 77, device="cpu").to(t).to(device) for t in (dtype, dtype, torch.int32)]
                 start, between = (skip, apart) if source is x else (0, n)
-                source = source if source.numel() else torch.zeros(1, dtype=dtype)
+                source = source if source.numel() else torch.zeros(1, dtype=dtype, device="cpu")
                 reductions[(3,)](source.to(device), *out, n, wide, step, start, between, block)
                 results.append([o.cpu() for o in out])
             for ours, flat in zip(*results, strict=True):
@@ -75,9 +75,9 @@ def test_sums_of_tiles(width, device):
     for n in (0, 1, 255, 256, 257, 3000):
         for block in (16, 256):
             stride = width + 2
-            x = torch.randint(-50, 50, ((n // width + 1) * stride,)).float()
-            i = torch.arange(n)
-            flat = torch.zeros(-(-max(n, 1) // block) * block)
+            x = torch.randint(-50, 50, ((n // width + 1) * stride,), device="cpu").float()
+            i = torch.arange(n, device="cpu")
+            flat = torch.zeros(-(-max(n, 1) // block) * block, device="cpu")
             flat[:n] = x[i // width * stride + i % width]
             out = torch.full((block,), torch.nan, device=device)
             sums_in_a_loop[(1,)](x.to(device), out, n, width, stride, block)
