@@ -71,10 +71,16 @@ void lanesApart() {
     return find(access, writes ? "scatter" : "gather", moved + ": their places are looked up or computed for each",
                 writes ? "sort, so that neighbours are written to neighbours, or write whole rows"
                        : "load whole rows by index instead of single elements, or keep what is looked up in a small table");
-  std::optional<int64_t> last = analysis::constantOf(place.getSteps()[rank - 1]);
   ArrayRef<int64_t> shape = cast<tile::AccessType>(place.getType()).getShape();
-  if (llvm::any_of(llvm::seq(rank), [&](unsigned d) { return shape[d] > 1 && analysis::constantOf(place.getSteps()[d]) == 1; }))
+  SmallVector<std::optional<int64_t>> steps; // of dimensions with neighbours
+  for (unsigned d = 0; d < rank; ++d)
+    if (shape[d] > 1)
+      steps.push_back(analysis::constantOf(place.getSteps()[d]));
+  if (steps.empty() || steps.back() == 1) // a mask or an address keeps neighbours apart, not the tile
+    return;
+  if (llvm::is_contained(steps, 1))
     return transposed(access);
+  std::optional<int64_t> last = steps.back();
   std::string distance = last ? std::to_string(*last) + " elements apart" : "a stride apart that is known at the launch only";
   find(access, writes ? "scatter" : "gather", moved + ": neighbours lie " + distance,
        "let the last dimension of the tile run along the dimension that is contiguous in memory, or pass a contiguous tensor");

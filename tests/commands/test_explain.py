@@ -91,3 +91,36 @@ def test_its_exit_status_is_the_programs(python):
     assert python("-m", "tilery", "explain", "-c", "import sys; sys.exit(5)").returncode == 5
     wrong = python("-m", "tilery", "explain", "--seconds", "-1", "-c", "pass")
     assert wrong.returncode == 2 and "a number that is not negative" in wrong.stderr
+
+
+def test_a_page_that_cannot_be_written(python):
+    done = python("-m", "tilery", "explain", "--html", "nowhere/page.html", "-c", "print(1)")
+    assert done.returncode == 2 and "a file in a folder that can be written is expected" in done.stderr and done.stdout == ""
+
+
+PRINTS_AND_FAILS = """
+import numpy as np
+from tilery import tileon
+from tilery.tileon import language as tl
+
+@tileon.jit
+def shows(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i)
+    tl.device_print("v", v)
+    tl.store(o + i, v)
+
+x, o = np.ones(2, np.float32), np.zeros(2, np.float32)
+shows[(1,)](x, o, 2)
+try:
+    shows[(1,)](x, o, -1)
+except Exception:
+    print("refused")
+"""
+
+
+def test_a_kernel_that_prints_is_launched_once_and_one_that_fails_is_no_launch(python):
+    done = python("-m", "tilery", "explain", "program.py", files={"program.py": PRINTS_AND_FAILS})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("v:") == 1 and "not repeated: the kernel prints" in done.stdout
+    assert "refused" in done.stdout and done.stdout.count("shows:") == 1

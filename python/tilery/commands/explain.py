@@ -5,6 +5,7 @@ repetitions on copies of the launch's tensors, as `tilery bench` takes them. `--
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from . import run as runs
@@ -22,6 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if not arguments.seconds >= 0:
         arguments.parser.error(f"--seconds is {arguments.seconds}; a number that is not negative is expected")
+    if arguments.html:
+        folder = os.path.dirname(os.path.abspath(arguments.html))
+        if not os.access(folder, os.W_OK) or os.path.isdir(arguments.html):
+            arguments.parser.error(f"--html is {arguments.html}; a file in a folder that can be written is expected")
     program = runs.program_of(arguments)
     from tilery import _native
 

@@ -56,7 +56,11 @@ class Launches:
             nonlocal result
             result = launcher.launch_plainly(grid, *args, **kwargs)
 
-        kind.first = time_call(first)
+        try:
+            kind.first = time_call(first)
+        except BaseException:  # it was never made
+            del self.kinds[launcher.kernel_name, given]
+            raise
         self.noted(kind, launcher, grid, args, kwargs)
         if not kind.why:
             kind.times = self._times(lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs))

@@ -1,10 +1,13 @@
 """What is said of code for GPUs: plan and faults, looked at where there is none."""
 
+import pytest
 import torch
 from core.explain.faulty_kernels import divide_kernel, gemm_kernel, looked_up_kernel, matmul_kernel, narrow_product_kernel
 
+from tilery import tileon
 from tilery.core import compile
 from tilery.core.explain.found import find
+from tilery.tileon import language as tl
 
 
 def made(launch, target="sm_90a"):
@@ -43,3 +46,15 @@ def test_lanes_of_threads():
     assert any("dealt to" in step.message for step in code.steps)
     code = made(lambda: divide_kernel[(4,)](index, torch.empty_like(index), 7, B=1024))
     assert [each.fault for each in code.findings] == ["division"]
+
+
+@tileon.jit
+def next_kernel(x, n, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(x + i, tl.load(x + i + 1, mask=i + 1 < n, other=0.0) + 1.0, mask=i < n)
+
+
+@pytest.mark.parametrize("n", [1000, 1024])
+def test_a_mask_that_ends_between_vectors_is_no_transposition(n):
+    x = torch.empty(n)
+    assert [each.fault for each in made(lambda: next_kernel[(4,)](x, n, B=256)).findings] == []

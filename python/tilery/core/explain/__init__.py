@@ -28,6 +28,9 @@ def explained(call: Callable[[], Any], seconds: float = 0.2) -> Report:
     finally:
         _native.record_launches(before)
     if not recorder.kinds:
-        hint = "call explain with what the kernel is launched with"
+        hint = (
+            "call explain with what the kernel is launched with, over a grid that is not empty;"
+            " of a function that returns a kernel, call explain of that kernel"
+        )
         raise error(ValueError, "the call launched no kernel in this thread", hint=hint)
     return recorder.report()

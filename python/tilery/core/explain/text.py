@@ -55,6 +55,8 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
             rows.append((what, amount(number, "FLOP") + more + _speed(entry, number, most, "FLOP/s")))
     if entry.found.why:
         rows.append(("not known", entry.found.why))
+    if any(argument.updated for work in entry.found.works for argument in work.arguments):
+        rows.append(("not exact", "updates may meet in the same places: memory then moves less"))
     for each in entry.unsure:
         where = f" ({place(each.chain)})" if each.chain else ""
         rows.append(("not exact", each.message + where))
