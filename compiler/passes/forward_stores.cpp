@@ -4,6 +4,7 @@
 // need for the buffer: what is read is what was written. Without reads the buffer goes, and the loop is the one of a program without stages.
 #include "compiler/ir/Tile.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/windows.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OperationSupport.h"
 
@@ -29,6 +30,14 @@ std::optional<int64_t> greatest(Value index) {
     return number.isNegative() ? std::nullopt : std::optional(number.getSExtValue());
   if (auto wide = index.getDefiningOp<arith::ExtSIOp>())
     return greatest(wide.getIn());
+  auto counter = dyn_cast<BlockArgument>(index);
+  if (auto loop = counter ? dyn_cast<scf::ForOp>(counter.getOwner()->getParentOp()) : scf::ForOp();
+      loop && index == loop.getInductionVar()) {
+    APInt first, end;
+    bool isKnown =
+        matchPattern(loop.getLowerBound(), m_ConstantInt(&first)) && matchPattern(loop.getUpperBound(), m_ConstantInt(&end));
+    return isKnown && !first.isNegative() && end.sgt(first) ? std::optional(end.getSExtValue() - 1) : std::nullopt;
+  }
   auto rem = index.getDefiningOp<RemOp>();
   if (rem && rem.getMode() == IntDivMode::floor && matchPattern(rem.getRhs(), m_ConstantInt(&number)) &&
       number.isStrictlyPositive())
@@ -95,6 +104,8 @@ private:
     for (Operation *op = load->getPrevNode(); op; op = op->getPrevNode()) {
       if (auto store = dyn_cast<BufferStoreOp>(op); store && windowOf(store)) {
         SubviewOp written = windowOf(store);
+        if (std::optional<Window> part = partOf(view, written); part && !store.getMask())
+          return Slicing(*part).of(store.getValue());
         bool fits = !store.getMask() && written.getType() == view.getType() && written.getDims() == view.getDims() &&
                     llvm::all_of(llvm::zip(written.getOffsets(), view.getOffsets()),
                                  [](auto pair) { return same(std::get<0>(pair), std::get<1>(pair)); });
@@ -104,6 +115,32 @@ private:
         return {};
     }
     return {};
+  }
+  /// Where a window lies in another one of the same dimensions, if it is a part of that: they differ in constant offsets alone.
+  static std::optional<Window> partOf(SubviewOp view, SubviewOp written) {
+    if (written.getDims() != view.getDims() || written.getType() == view.getType())
+      return std::nullopt;
+    Window part;
+    for (auto [d, offsets] : llvm::enumerate(llvm::zip_equal(view.getOffsets(), written.getOffsets()))) {
+      auto [own, other] = offsets;
+      const auto *dim = llvm::find(view.getDims(), int64_t(d));
+      if (dim == view.getDims().end()) {
+        if (!same(own, other))
+          return std::nullopt;
+        continue;
+      }
+      APInt begin, from;
+      size_t at = dim - view.getDims().begin();
+      int64_t length = view.getType().getShape()[at], whole = written.getType().getShape()[at];
+      if (!matchPattern(own, m_ConstantInt(&begin)) || !matchPattern(other, m_ConstantInt(&from)))
+        return std::nullopt;
+      int64_t offset = begin.getSExtValue() - from.getSExtValue();
+      if (offset < 0 || offset + length > whole)
+        return std::nullopt;
+      part.offsets.push_back(offset);
+      part.lengths.push_back(length);
+    }
+    return isInside(written) ? std::optional(part) : std::nullopt;
   }
   /// The window of this buffer that a store writes.
   SubviewOp windowOf(BufferStoreOp store) {

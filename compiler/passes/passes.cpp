@@ -15,6 +15,7 @@ void tilery::registerTilePasses() {
   registerPass(createPromoteBuffers);
   registerPass(createSplitBuffers);
   registerPass(createWidenStores);
+  registerPass(createCollectCopies);
   registerPass(createThreadsToTiles);
   registerPass(createRoleThreadsToTiles);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", [](OpPassManager &pm) { buildPipeline(pm); });
@@ -37,6 +38,8 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   kernel.addPass(createSplitBuffers());
   kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());
+  kernel.addPass(createCollectCopies());
+  kernel.addPass(createForwardStores());
   kernel.addPass(createWidenStores());
   kernel.addPass(createPromoteBuffers());
   if (!keepThreads)

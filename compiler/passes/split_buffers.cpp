@@ -6,88 +6,11 @@
 // the buffer, and its tiles are reshaped.
 #include "compiler/passes/passes.h"
 #include "compiler/passes/windows.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace tilery::tile;
 
 namespace {
-
-bool isTile(Value value) { return value && isa<RankedTensorType>(value.getType()); }
-
-/// Tiles of which only a window is made, where the whole tile is made.
-class Slicing {
-public:
-  explicit Slicing(const Window &window) : window(window) {}
-
-  /// Null: lanes would have to be taken apart.
-  Value of(Value tile) {
-    Value &part = parts[tile];
-    if (!part && tile.getDefiningOp()) {
-      Value made = make(tile.getDefiningOp(), cast<RankedTensorType>(tile.getType()).getElementType());
-      return parts[tile] = made;
-    }
-    return part;
-  }
-
-private:
-  Value make(Operation *op, Type element) {
-    auto type = RankedTensorType::get(window.lengths, element);
-    OpBuilder b(op->getContext());
-    b.setInsertionPointAfter(op);
-    if (auto splat = dyn_cast<SplatOp>(op))
-      return SplatOp::create(b, op->getLoc(), type, splat.getValue());
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
-      if (!values || !values.isSplat())
-        return {};
-      return arith::ConstantOp::create(b, op->getLoc(), values.resizeSplat(type));
-    }
-    if (auto load = dyn_cast<LoadOp>(op))
-      return loaded(b, load, type);
-    if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
-      return {};
-    IRMapping operands;
-    for (Value operand : op->getOperands())
-      if (isTile(operand)) {
-        Value part = of(operand);
-        if (!part)
-          return {};
-        operands.map(operand, part);
-      }
-    Operation *copy = b.clone(*op, operands);
-    copy->getResult(0).setType(type);
-    return copy->getResult(0);
-  }
-
-  Value loaded(OpBuilder &b, LoadOp load, RankedTensorType type) {
-    auto view = load.getPlace().getDefiningOp<ViewOp>();
-    if (!view || load.getIsVolatile() || isTile(load.getOther()) || isTile(view.getResidual()))
-      return {};
-    Location loc = load.getLoc();
-    auto number = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)).getResult(); };
-    SmallVector<Value> starts(view.getStarts()), limits(view.getLimits());
-    for (auto [d, offset] : llvm::enumerate(window.offsets)) {
-      if (int64_t dim = view.getDims()[d]; offset && dim >= 0) {
-        Value shift = arith::MulIOp::create(b, loc, view.getDilations()[d], number(offset));
-        starts[dim] = arith::AddIOp::create(b, loc, starts[dim], shift);
-      }
-      if (offset && !limits.empty())
-        limits[d] = arith::SubIOp::create(b, loc, limits[d], number(offset));
-    }
-    auto place = ViewType::get(window.lengths, view.getType().getElementType());
-    IRMapping narrow;
-    narrow.map(load.getPlace(), ViewOp::create(b, loc, place, view.getRoot(), starts, view.getDilations(), limits,
-                                               view.getResidual(), view.getDims())
-                                    .getResult());
-    Operation *copy = b.clone(*load, narrow);
-    copy->getResult(0).setType(type);
-    return copy->getResult(0);
-  }
-
-  const Window &window;
-  llvm::DenseMap<Value, Value> parts;
-};
 
 class Splitting {
 public:

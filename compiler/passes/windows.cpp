@@ -1,4 +1,5 @@
 #include "compiler/passes/windows.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -24,6 +25,71 @@ std::optional<Window> constantWindow(SubviewOp view) {
     window.offsets.push_back(number.getSExtValue());
   }
   return window;
+}
+
+static bool isTile(Value value) { return value && isa<RankedTensorType>(value.getType()); }
+
+Value Slicing::of(Value tile) {
+  Value &part = parts[tile];
+  if (!part && tile.getDefiningOp()) {
+    Value made = make(tile.getDefiningOp(), cast<RankedTensorType>(tile.getType()).getElementType());
+    return parts[tile] = made;
+  }
+  return part;
+}
+
+Value Slicing::make(Operation *op, Type element) {
+  auto type = RankedTensorType::get(window.lengths, element);
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(op);
+  if (auto splat = dyn_cast<SplatOp>(op))
+    return SplatOp::create(b, op->getLoc(), type, splat.getValue());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!values || !values.isSplat())
+      return {};
+    return arith::ConstantOp::create(b, op->getLoc(), values.resizeSplat(type));
+  }
+  if (auto load = dyn_cast<LoadOp>(op))
+    return loaded(b, load, type);
+  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
+    return {};
+  IRMapping operands;
+  for (Value operand : op->getOperands())
+    if (isTile(operand)) {
+      Value part = of(operand);
+      if (!part)
+        return {};
+      operands.map(operand, part);
+    }
+  Operation *copy = b.clone(*op, operands);
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
+}
+
+Value Slicing::loaded(OpBuilder &b, LoadOp load, RankedTensorType type) {
+  auto view = load.getPlace().getDefiningOp<ViewOp>();
+  if (!view || load.getIsVolatile() || isTile(load.getOther()) || isTile(view.getResidual()))
+    return {};
+  Location loc = load.getLoc();
+  auto number = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)).getResult(); };
+  SmallVector<Value> starts(view.getStarts()), limits(view.getLimits());
+  for (auto [d, offset] : llvm::enumerate(window.offsets)) {
+    if (int64_t dim = view.getDims()[d]; offset && dim >= 0) {
+      Value shift = arith::MulIOp::create(b, loc, view.getDilations()[d], number(offset));
+      starts[dim] = arith::AddIOp::create(b, loc, starts[dim], shift);
+    }
+    if (offset && !limits.empty())
+      limits[d] = arith::SubIOp::create(b, loc, limits[d], number(offset));
+  }
+  auto place = ViewType::get(window.lengths, view.getType().getElementType());
+  IRMapping narrow;
+  narrow.map(load.getPlace(), ViewOp::create(b, loc, place, view.getRoot(), starts, view.getDilations(), limits,
+                                             view.getResidual(), view.getDims())
+                                  .getResult());
+  Operation *copy = b.clone(*load, narrow);
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
 }
 
 } // namespace tilery::tile

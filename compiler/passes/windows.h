@@ -16,4 +16,20 @@ struct Window {
 /// What the subview covers; nothing if its offsets are no constants, or it reaches out of its buffer.
 std::optional<Window> constantWindow(SubviewOp view);
 
+/// Tiles of which only a window is made, where the whole tile is made.
+class Slicing {
+public:
+  explicit Slicing(const Window &window) : window(window) {}
+
+  /// Null: lanes would have to be taken apart.
+  mlir::Value of(mlir::Value tile);
+
+private:
+  mlir::Value make(mlir::Operation *op, mlir::Type element);
+  mlir::Value loaded(mlir::OpBuilder &b, LoadOp load, mlir::RankedTensorType type);
+
+  const Window &window;
+  llvm::DenseMap<mlir::Value, mlir::Value> parts;
+};
+
 } // namespace tilery::tile
