@@ -152,7 +152,7 @@ bool NestEmitter::emit(const Nest &n) {
   if (n.sinks[0].kind == Sink::Update)
     updating();
   else if (tile::AccessOp access = storedInRuns())
-    inSegmentsOrRuns(access);
+    withRuns(access);
   else if (std::optional<unsigned> rows = reduces ? std::nullopt : storedAcross())
     turned(*rows);
   else
@@ -252,14 +252,6 @@ tile::AccessOp NestEmitter::storedInRuns() const {
   return mayRun ? access : tile::AccessOp();
 }
 
-void NestEmitter::inSegmentsOrRuns(tile::AccessOp access) {
-  SmallVector<Steady> values = steadyInRow();
-  if (values.empty())
-    return withRuns(access);
-  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
-  twice(areLong, [&](bool segments) { segments ? outer(0) : withRuns(access); });
-}
-
 // Twice: for lanes in few runs, which are found once for all rows, and for lanes anywhere.
 void NestEmitter::withRuns(tile::AccessOp access) {
   auto &b = e.b;
@@ -278,7 +270,6 @@ void NestEmitter::withRuns(tile::AccessOp access) {
     Index index{j, 1, nullptr, evaluator.level(), lanes};
     return SmallVector<Lanes>{b.CreateAnd(so[0], evaluator.inRuns(access, innerDim, index, table))};
   })[0];
-  llvm::SaveAndRestore vectors(wholeVectors, true); // as the table has them
   twice(all, [&](bool runs) {
     if (runs)
       evaluator.assumeRuns(access.getSteps()[innerDim], table);
@@ -338,10 +329,9 @@ void NestEmitter::inner() {
   SmallVector<Steady> values = steadyInRow();
   if (values.empty())
     return anywhere();
-  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
-  twice(areLong, [&](bool segments) {
+  twice(areSegmentsLong(values), [&](bool segments) {
     explain::Aside rare(!segments);
-    segments ? innerSegments(values, own, restricted) : anywhere();
+    segments ? innerSegments(values, restricted) : anywhere();
   });
 }
 
