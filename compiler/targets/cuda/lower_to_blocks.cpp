@@ -97,11 +97,13 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   auto refuse = [&](const std::string &reason) { block::explain(made(), "no blocks, for " + reason); };
   if (!multiplies(made(), disjoint, why)) {
     // What mixes a result's lanes, as sums of its rows do, is known behind loops of products.
-    if (why.empty() || !block::openOnlyContraction(made()) || !multiplies(made(), disjoint, why)) {
+    std::string asLoop;
+    if (why.empty() || !block::openOnlyContraction(made()) || !multiplies(made(), disjoint, asLoop)) {
       if (!why.empty())
         refuse(why);
       return OwningOpRef<ModuleOp>();
     }
+    why.clear();
   }
   if (plan)
     opened = made().clone();
