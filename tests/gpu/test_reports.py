@@ -44,7 +44,6 @@ def sums(x_ptr, y_ptr, B: tl.constexpr):
 LARGE = 1 << 15  # two tiles of 128 KB
 
 
-@pytest.mark.xfail(reason="reports beside sums in registers spill: an open defect of speed")
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 def test_assembles(arch, assemble):
     kernel = checked(64, 16)

@@ -268,16 +268,19 @@ private:
     return llvm::alignTo(bytes, 256);
   }
 
-  // Each thread takes what all warps have of its lines.
+  // Each thread takes what all warps have of its lines. It holds its elements with those that follow from them, and of another scan's.
   void mapScan(tile::ScanOp scan) {
-    constexpr int64_t mostTaken = 256;
+    constexpr int64_t mostTaken = 256, mostHeld = 32; // elements, words
     ArrayRef<int64_t> shape = tile::shapeOf(scan.getOperands()[0].getType());
     const ThreadMap *map = mapOf({SmallVector<int64_t>(shape), {}});
     std::optional<ThreadMap::Lines> lines = map ? map->lines(shape, scan.getAxis()) : std::nullopt;
     if (!lines || block.cluster > 1 || map->chunks * lines->warps * (map->width / lines->lanes) > mostTaken)
       return;
+    int64_t words = 0;
+    for (Value operand : scan.getOperands())
+      words += map->chunks * map->width * llvm::divideCeil(lower::elementBytes(lower::elementOf(operand)), 4);
     uint64_t bytes = bytesOf(*map, *lines, map->chunks, scan);
-    if (bytes > mostExchangeBytes)
+    if (words > mostHeld || bytes > mostExchangeBytes)
       return;
     block.exchangeBytes = std::max(block.exchangeBytes, bytes);
     block.scans[scan] = map;
