@@ -118,6 +118,8 @@ private:
         if (!extentOf(loop.getInductionVar()) || !look(*loop.getBody()))
           return false;
       } else if (auto parallel = dyn_cast<ParallelOp>(op)) {
+        if (!llvm::all_of(parallel.getBody().getArguments(), extentOf))
+          return false;
         for (Operation &inner : parallel.getBody().front())
           if (auto store = dyn_cast<ElementStoreOp>(inner); store ? !add(store) : !isMemoryEffectFree(&inner))
             return false;
@@ -177,6 +179,10 @@ private:
     return counters;
   }
 
+  SmallVector<int64_t> extentsOf(ElementStoreOp store) {
+    return llvm::map_to_vector(countersOf(store), [](Value counter) { return *extentOf(counter); });
+  }
+
   /// Splits off what a counter adds. False: it is multiplied by something else than a constant.
   static bool split(IndexPolynomial &sum, Value counter, int64_t &factor) {
     IndexPolynomial rest;
@@ -224,8 +230,7 @@ private:
     };
     for (auto [number, part] : llvm::enumerate(parts)) {
       SmallVector<int64_t> to, from;
-      if (countersOf(part->store).size() != countersOf(parts[0]->store).size() ||
-          part->view.getRoot() != parts[0]->view.getRoot() ||
+      if (extentsOf(part->store) != extentsOf(parts[0]->store) || part->view.getRoot() != parts[0]->view.getRoot() ||
           !apart(inTerms(*parts[0], part->store, parts[0]->to), inTerms(*parts[0], part->store, part->to), to) ||
           !apart(inTerms(*parts[0], part->store, parts[0]->from), inTerms(*parts[0], part->store, part->from), from))
         return false;

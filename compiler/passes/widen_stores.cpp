@@ -5,6 +5,7 @@
 #include "compiler/passes/passes.h"
 #include "compiler/passes/windows.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tilery::tile;
@@ -12,6 +13,10 @@ using namespace tilery::tile;
 namespace {
 
 bool isTile(Value value) { return value && isa<RankedTensorType>(value.getType()); }
+bool isSplat(Value value) {
+  DenseElementsAttr values;
+  return value.getDefiningOp<SplatOp>() || (matchPattern(value, m_Constant(&values)) && values.isSplat());
+}
 
 class Widening {
 public:
@@ -59,12 +64,6 @@ public:
   }
 
 private:
-  static bool isSplat(Value value) {
-    auto constant = value.getDefiningOp<arith::ConstantOp>();
-    auto values = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-    return value.getDefiningOp<SplatOp>() || (values && values.isSplat());
-  }
-
   Value widened(Value value) {
     if (Value made = wide.lookupOrNull(value))
       return made;
@@ -73,11 +72,8 @@ private:
     auto type = RankedTensorType::get(shape, cast<RankedTensorType>(value.getType()).getElementType());
     if (op == load) {
       wide.map(value, BufferLoadOp::create(b, op->getLoc(), type, view.getBuffer()).getResult());
-    } else if (auto splat = dyn_cast<SplatOp>(op)) {
-      wide.map(value, SplatOp::create(b, op->getLoc(), type, splat.getValue()).getResult());
-    } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      auto values = cast<DenseElementsAttr>(constant.getValue());
-      wide.map(value, arith::ConstantOp::create(b, op->getLoc(), values.resizeSplat(type)).getResult());
+    } else if (Value number = resplat(b, value, type)) {
+      wide.map(value, number);
     } else {
       for (Value operand : op->getOperands())
         if (isTile(operand))

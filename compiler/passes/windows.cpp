@@ -27,6 +27,14 @@ std::optional<Window> constantWindow(SubviewOp view) {
   return window;
 }
 
+Value resplat(OpBuilder &b, Value tile, RankedTensorType type) {
+  if (auto splat = tile.getDefiningOp<SplatOp>())
+    return SplatOp::create(b, tile.getLoc(), type, splat.getValue());
+  auto constant = tile.getDefiningOp<arith::ConstantOp>();
+  auto values = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  return values && values.isSplat() ? arith::ConstantOp::create(b, tile.getLoc(), values.resizeSplat(type)).getResult() : Value();
+}
+
 static bool isTile(Value value) { return value && isa<RankedTensorType>(value.getType()); }
 
 Value Slicing::of(Value tile) {
@@ -42,14 +50,8 @@ Value Slicing::make(Operation *op, Type element) {
   auto type = RankedTensorType::get(window.lengths, element);
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
-  if (auto splat = dyn_cast<SplatOp>(op))
-    return SplatOp::create(b, op->getLoc(), type, splat.getValue());
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!values || !values.isSplat())
-      return {};
-    return arith::ConstantOp::create(b, op->getLoc(), values.resizeSplat(type));
-  }
+  if (Value number = resplat(b, op->getResult(0), type))
+    return number;
   if (auto load = dyn_cast<LoadOp>(op))
     return loaded(b, load, type);
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)

@@ -16,6 +16,9 @@ struct Window {
 /// What the subview covers; nothing if its offsets are no constants, or it reaches out of its buffer.
 std::optional<Window> constantWindow(SubviewOp view);
 
+/// The same number in every lane of a tile of another shape, made where `b` stands. Null: the tile's lanes are no one number.
+mlir::Value resplat(mlir::OpBuilder &b, mlir::Value tile, mlir::RankedTensorType type);
+
 /// Tiles of which only a window is made, where the whole tile is made.
 class Slicing {
 public:

@@ -1,5 +1,5 @@
-"""Loops with products that read memory under a condition (the length of a sequence, for the block that it ends in), tiles that are
-multiplied and computed with, and fragments under another shape."""
+"""Loops with products that read memory under a condition (the length of a sequence, for the block that it ends in), tiles that
+are multiplied and computed with, and fragments under another shape."""
 
 import pytest
 import torch
