@@ -6,33 +6,21 @@ GPU's too, with what fits in caches there. Launches of other threads and process
 from __future__ import annotations
 
 import argparse
-import sys
+from typing import Any
 
-from . import run as runs
+from . import recorded
 
 _USAGE = "tilery bench [--seconds S] [-c CODE | -m MODULE | PROGRAM | -] [ARGUMENT ...]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = _USAGE
-    parser.add_argument("--seconds", type=float, default=0.2, metavar="S", help="for each kind of launch (0.2), 3 calls at least")
-    runs.add_program(parser)
+    recorded.add_arguments(parser, _USAGE)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if not arguments.seconds >= 0:
-        arguments.parser.error(f"--seconds is {arguments.seconds}; a number that is not negative is expected")
-    program = runs.program_of(arguments)
-    from tilery import _native
+    def recorder(seconds: float) -> Any:
+        from ..core.launches import Launches
 
-    from ..core.launches import Launches
+        return Launches(seconds)
 
-    launches = Launches(arguments.seconds)
-    before = _native.record_launches(launches)
-    try:
-        status = program.run()
-    finally:
-        _native.record_launches(before)
-        sys.stdout.flush()
-        print(launches.table())
-    return status
+    return recorded.run(arguments, recorder, lambda launches: print(launches.table()))

@@ -6,44 +6,35 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
+from typing import Any
 
-from . import run as runs
+from . import recorded
 
 _USAGE = "tilery explain [--seconds S] [--html FILE] [-c CODE | -m MODULE | PROGRAM | -] [ARGUMENT ...]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = _USAGE
-    parser.add_argument("--seconds", type=float, default=0.2, metavar="S", help="for each kind of launch (0.2), 3 calls at least")
     parser.add_argument("--html", metavar="FILE", help="where to write the page")
-    runs.add_program(parser)
+    recorded.add_arguments(parser, _USAGE)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if not arguments.seconds >= 0:
-        arguments.parser.error(f"--seconds is {arguments.seconds}; a number that is not negative is expected")
     if arguments.html:
         folder = os.path.dirname(os.path.abspath(arguments.html))
         if not os.access(folder, os.W_OK) or os.path.isdir(arguments.html):
             arguments.parser.error(f"--html is {arguments.html}; a file in a folder that can be written is expected")
-    program = runs.program_of(arguments)
-    from tilery import _native
 
-    from ..core.explain import Recorder
+    def recorder(seconds: float) -> Any:
+        from ..core.explain import Recorder
 
-    recorder = Recorder(arguments.seconds)
-    before = _native.record_launches(recorder)
-    try:
-        status = program.run()
-    finally:
-        _native.record_launches(before)
-        sys.stdout.flush()
-        if recorder.kinds:
-            report = recorder.report()
-            print(report)
-            if arguments.html:
-                report.save(arguments.html)
-        else:
-            print("tilery explain: the program launched no kernel in its main thread")
-    return status
+        return Recorder(seconds)
+
+    def say(launches: Any) -> None:
+        if not launches.kinds:
+            return print("tilery explain: the program launched no kernel in its main thread")
+        report = launches.report()
+        print(report)
+        if arguments.html:
+            report.save(arguments.html)
+
+    return recorded.run(arguments, recorder, say)
