@@ -23,9 +23,8 @@ template <typename U, Order order> struct Keys {
       return U(bits ^ flip);
     if constexpr (order == Order::Signed)
       return U(bits ^ sign ^ flip);
-    U magnitude = U(bits & U(~sign));
-    U key = bits & sign ? U(sign - magnitude) : U(sign + magnitude); // both zeros are in the middle
-    return magnitude > lastNumber ? U(~U(0)) : U(key ^ flip);
+    U key = bits & sign ? U(~bits) : U(bits | sign);
+    return U(bits & U(~sign)) > lastNumber ? U(~U(0)) : U(key ^ flip);
   }
 };
 

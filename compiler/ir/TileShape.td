@@ -91,8 +91,8 @@ def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
   let hasVerifier = 1;
 }
 def Tile_SortOp : Tile_Op<"sort", [Pure]> {
-  let summary = "stable sort along `axis`, or its first lanes; NaN sorts last";
-  let description = "Increasing (decreasing with `descending`); equal lanes keep their order; NaNs come last in both. Integers are signed unless `is_unsigned`. A result that is shorter along `axis` has the first lanes of that order.";
+  let summary = "sort along `axis`, or its first lanes; NaN sorts last";
+  let description = "Increasing (decreasing with `descending`), where -0 is below 0; NaNs come last in both. Integers are signed unless `is_unsigned`. A result that is shorter along `axis` has the first lanes of that order.";
   let arguments = (ins Tile_Tile:$value, I64Attr:$axis, UnitAttr:$descending, UnitAttr:$is_unsigned);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$value `axis` $axis attr-dict `:` type($value) `->` type($result)";

@@ -1,5 +1,6 @@
 // Ops on whole tiles that are no nests: extract, scan, sort, histogram.
 #include "compiler/lower/codegen.h"
+#include "compiler/lower/sort_keys.h"
 #include "compiler/lower/loop.h"
 
 using namespace mlir;
@@ -56,22 +57,10 @@ void KernelEmitter::scanOp(tile::ScanOp op) {
 }
 
 llvm::Value *KernelEmitter::sortsBefore(tile::SortOp op, Lanes x, Lanes y) {
-  auto &b = e.b;
-  Type element = elementOf(op.getResult());
-  if (!isa<FloatType>(element)) {
-    if (op.getDescending())
-      std::swap(x, y);
-    return op.getIsUnsigned() ? b.CreateICmpULT(x, y) : b.CreateICmpSLT(x, y);
-  }
-  if (isSmallFloat(element)) {
-    x = e.widenFloat(x, element);
-    y = e.widenFloat(y, element);
-  }
-  llvm::Value *less = op.getDescending() ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
-  return b.CreateOr(less, b.CreateAnd(b.CreateFCmpORD(x, x), b.CreateFCmpUNO(y, y)));
+  return e.b.CreateICmpSLT(sortKey(e, op, x), sortKey(e, op, y));
 }
 
-// Insertion sort along the axis: stable, in place in the result's buffer, which has room for those that are kept.
+// Insertion sort along the axis, in place in the result's buffer, which has room for those that are kept.
 void KernelEmitter::sortOp(tile::SortOp op) {
   auto &b = e.b;
   ArrayRef<int64_t> shape = tile::shapeOf(op.getType());

@@ -117,6 +117,8 @@ static void sort(Interpreter &in, tile::SortOp op) {
       double u = decode(e, x), v = decode(e, y);
       if (std::isnan(u) || std::isnan(v))
         return !std::isnan(u) && std::isnan(v);
+      if (u == v)
+        return u == 0 && std::signbit(descending ? v : u) && !std::signbit(descending ? u : v);
       return descending ? u > v : u < v;
     }
     if (isUnsigned || e.format == Format::Pointer)

@@ -22,14 +22,25 @@ GpuLowering::GpuLowering(const CudaTarget &gpu, bool instructions)
       narrowsBF16(instructions && gpu.sm >= 90) {}
 
 // Comparing all with all is the fastest as long as the threads are enough for it.
-SortSteps::SortSteps(int64_t count) : run(count <= 256 ? count : 64), merges(llvm::Log2_64_Ceil(llvm::divideCeil(count, run))) {}
+// A thread's part fits its registers; with few elements, as many threads as there are have some.
+SortSteps::SortSteps(tile::SortOp op, unsigned threads) {
+  ArrayRef<int64_t> shape = tile::shapeOf(op.getValue().getType());
+  int64_t count = shape[op.getAxis()], elements = ShapedType::getNumElements(shape);
+  int64_t most = lower::elementBytes(getElementTypeOrSelf(op.getType())) > 4 ? 8 : 16;
+  run = std::min<int64_t>(llvm::PowerOf2Ceil(count), threads * most);
+  own = std::clamp<int64_t>(llvm::bit_floor(uint64_t(std::max<int64_t>(elements / threads, 1))), llvm::divideCeil(run, threads),
+                            std::min(run, most));
+  merges = llvm::Log2_64_Ceil(llvm::divideCeil(count, run));
+}
 
 SmallVector<Type> GpuLowering::temporaries(Operation *op) const {
   auto sort = dyn_cast<tile::SortOp>(op);
   if (!sort)
     return {};
+  constexpr unsigned fewestThreads = 32; // that a block may have: its number of them is not known yet
   Type type = sort.getValue().getType();
-  return SmallVector<Type>(std::min(2u, SortSteps(tile::shapeOf(type)[sort.getAxis()]).merges), type);
+  unsigned merges = SortSteps(sort, fewestThreads).merges, apart = type != sort.getType();
+  return SmallVector<Type>(std::max(apart, std::min(2u, merges)), type);
 }
 
 StringRef GpuLowering::syncScope(tile::SyncScope scope) const {

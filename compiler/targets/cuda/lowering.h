@@ -5,10 +5,12 @@
 
 namespace tilery::cuda {
 
-/// How a block sorts rows of `count` elements: runs of so many elements are sorted at once, and merge in so many steps.
+/// How a block of so many threads sorts: runs of `run` elements, `own` of each thread that takes part in one, and so many steps in which they
+/// merge.
 struct SortSteps {
-  explicit SortSteps(int64_t count);
+  SortSteps(tile::SortOp op, unsigned threads);
   int64_t run;
+  unsigned own;
   unsigned merges;
 };
 

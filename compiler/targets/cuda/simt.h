@@ -53,12 +53,10 @@ private:
   llvm::Value *privateBuffer(mlir::Operation *alloc) const override { return privateBuffers.lookup(alloc); }
 
   // simt_sort.cpp
-  /// The first step of a sort: every element in its place among those of its run of `run` elements.
-  void sortRuns(tile::SortOp op, int64_t run, int to);
-  /// Neighbouring runs of `run` elements become one.
-  void mergeRuns(tile::SortOp op, int64_t run, int from, int to);
-  /// An element of the operand's row at `point` to its place in the order.
-  void storeSorted(tile::SortOp op, Indices point, llvm::Value *place, lower::Lanes value, int to);
+  struct SortedRows;
+  struct RunSorter;
+  /// Neighbouring runs of `run` elements become one; `isLast`: of values, in the result.
+  void mergeRuns(SortedRows &rows, int64_t run, int from, int to, bool isLast);
 
   // simt_threads.cpp
   void threadsOp(tile::ThreadsOp op);

@@ -34,12 +34,13 @@ def values(dtype, *shape):
 
 
 def ordered(x, down):
-    """Stable, and NaNs last in both directions."""
+    """-0 below 0, and NaNs last in both directions."""
     x = x.double() if x.is_floating_point() else x.to(torch.int64)
-    key = -x if down else x
+    key, zeros = (-x, ~torch.signbit(x)) if down else (x, torch.signbit(x))
     nan = torch.isnan(x) if x.is_floating_point() else torch.zeros_like(x, dtype=torch.bool)
     key = torch.where(nan, float("inf") if x.is_floating_point() else 0, key)
-    return torch.gather(x, 1, torch.sort(key, dim=1, stable=True).indices)
+    order = torch.sort((~zeros).to(torch.int8), dim=1, stable=True).indices
+    return torch.gather(x, 1, torch.gather(order, 1, torch.sort(torch.gather(key, 1, order), dim=1, stable=True).indices))
 
 
 def same(got, wanted):

@@ -11,9 +11,12 @@ using namespace tilery;
 
 namespace {
 template <typename T> bool before(T x, T y, bool descending) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(x) || std::isnan(y))
       return !std::isnan(x) && std::isnan(y);
+    if (x == y)
+      return std::signbit(descending ? y : x) && !std::signbit(descending ? x : y);
+  }
   return descending ? x > y : x < y;
 }
 
