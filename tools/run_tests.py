@@ -26,7 +26,7 @@ LIT = "/usr/lib/llvm-22/bin/lit"
 NO_GPU = "needs an NVIDIA GPU"  # how the reason of such a skip begins
 LANES = len(os.sched_getaffinity(0))  # processes at a time
 NUMBERS = itertools.count()  # of files in the scratch folder
-SLICES = 7  # of `long`; one a day covers it in a week
+SLICES = 14  # of `long`; one a day covers it in two weeks
 VARIANTS = ("smaller_tiles", "larger_tiles", "ragged", "types", "apart")  # of recorded launches: one a day
 LONG_UNIT = "*Long.*"  # test suites whose name ends so are campaigns
 # What runs on the emulated GPU each time, and how: (arguments of pytest, TILERY_EMULATE). All of tests/gpu takes most of an hour.
