@@ -68,6 +68,8 @@ struct SimtEmitter::RunSorter {
   int64_t run;
   unsigned own;
   bool isLast; // what is sorted is written to the result
+  /// Elements that stand in order together; only the least of each two such parts go on.
+  unsigned part = isLast ? std::min<int64_t>(run, llvm::PowerOf2Ceil(rows.kept)) : run;
   llvm::IRBuilder<> &b = s.e.b;
   llvm::Type *word = b.getIntNTy(std::max(32u, 8 * rows.bytes));
 
@@ -82,6 +84,8 @@ private:
   void sortOne();
   /// Exchanges between numbers that differ in the bits `flip`; of a pair, the greater one has `bit`.
   void exchange(unsigned flip, unsigned bit);
+  /// The lesser of both numbers of a pair, in both.
+  void keepLess(unsigned flip);
   SmallVector<llvm::Value *> keysOf(llvm::Value *thread, unsigned flip);
   llvm::Value *element(llvm::Value *thread, unsigned i) {
     llvm::Value *number = b.CreateAdd(b.CreateMul(thread, b.getInt32(own)), b.getInt32(i));
@@ -114,15 +118,16 @@ void SimtEmitter::RunSorter::sort() {
   s.barrier();
 }
 
-// Two sorted halves of a run: the first exchange is with the mirrored element of the other half, which leaves no direction to remember.
+// Two sorted halves: the first exchange is with the mirrored element of the other half, which leaves no direction to remember. Of parts as
+// long as what is kept, that exchange alone says which half of them goes on.
 void SimtEmitter::RunSorter::sortOne() {
   keys.clear();
   read(place, keys);
   if (exists || rows.count % run)
     s.barrier(); // before a row's end and the last run are written, which others read, too
   for (unsigned size = 2; size <= run; size *= 2) {
-    exchange(size - 1, size / 2);
-    for (unsigned bit = size / 4; bit; bit /= 2)
+    size <= part ? exchange(size - 1, size / 2) : keepLess(size / 2 | (part - 1));
+    for (unsigned bit = std::min(size / 2, part) / 2; bit; bit /= 2)
       exchange(bit, bit);
   }
   if (!isLast)
@@ -146,9 +151,20 @@ void SimtEmitter::RunSorter::exchange(unsigned flip, unsigned bit) {
     key = b.CreateSelect(isGreater, greater(key, other), less(key, other));
 }
 
+void SimtEmitter::RunSorter::keepLess(unsigned flip) {
+  SmallVector<llvm::Value *> others;
+  if (flip < own)
+    for (unsigned i = 0; i < own; ++i)
+      others.push_back(keys[i ^ flip]);
+  else
+    others = keysOf(b.CreateXor(place, b.getInt32(flip / own)), flip);
+  for (auto [key, other] : llvm::zip(keys, others))
+    key = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, key, other);
+}
+
 SmallVector<llvm::Value *> SimtEmitter::RunSorter::keysOf(llvm::Value *thread, unsigned flip) {
   constexpr unsigned warp = 32;
-  SmallVector<llvm::Value *> others;
+  SmallVector<llvm::Value *> others, turned;
   if (flip / own < warp) {
     llvm::Value *lane = b.CreateAnd(b.CreateTrunc(s.thread, b.getInt32Ty()), b.getInt32(warp - 1));
     lane = b.CreateXor(lane, b.getInt32(flip / own));
@@ -161,9 +177,9 @@ SmallVector<llvm::Value *> SimtEmitter::RunSorter::keysOf(llvm::Value *thread, u
     read(thread, others);
     s.barrier();
   }
-  if (flip % own)
-    std::reverse(others.begin(), others.end());
-  return others;
+  for (unsigned i = 0; i < own; ++i)
+    turned.push_back(others[i ^ flip % own]);
+  return turned;
 }
 
 void SimtEmitter::RunSorter::read(llvm::Value *thread, SmallVectorImpl<llvm::Value *> &into) {

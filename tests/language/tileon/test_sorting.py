@@ -76,3 +76,20 @@ def test_long_rows(device):
     y, top = torch.empty_like(x), torch.empty(2, 128)
     long_row[(2,)](x, y, top, 16384)
     assert torch.equal(y, x.sort(1).values) and torch.equal(top, x.topk(128).values)
+
+
+@tileon.jit
+def kept(x_ptr, y_ptr, R: tl.constexpr, N: tl.constexpr, K: tl.constexpr, DOWN: tl.constexpr):
+    rows = tl.arange(0, R)[:, None]
+    best = tl.topk(tl.load(x_ptr + rows * N + tl.arange(0, N)[None, :]), K, descending=DOWN)
+    tl.store(y_ptr + rows * K + tl.arange(0, K)[None, :], best)
+
+
+@pytest.mark.parametrize("rows, n, k, warps", [(1, 1024, 8, 4), (1, 512, 64, 4), (4, 64, 4, 1), (8, 100, 1, 2), (1, 1024, 512, 8)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.float16])
+def test_few_of_many(device, rows, n, k, warps, dtype):
+    """Of parts as long as what is kept, the better half goes on: in a thread, between threads, between warps."""
+    x, y = values(dtype, rows, n), torch.full((rows, k), 77, dtype=dtype)
+    for down in (True, False):
+        kept[(1,)](x, y, rows, n, k, down, num_warps=warps)
+        same(y, ordered(x, down)[:, :k])
