@@ -85,7 +85,10 @@ def kept(x_ptr, y_ptr, R: tl.constexpr, N: tl.constexpr, K: tl.constexpr, DOWN: 
     tl.store(y_ptr + rows * K + tl.arange(0, K)[None, :], best)
 
 
-@pytest.mark.parametrize("rows, n, k, warps", [(1, 1024, 8, 4), (1, 512, 64, 4), (4, 64, 4, 1), (8, 100, 1, 2), (1, 1024, 512, 8)])
+SHAPES = [(1, 1024, 8, 4), (1, 512, 64, 4), (4, 64, 4, 1), (8, 100, 1, 2), (1, 1024, 512, 8)]
+
+
+@pytest.mark.parametrize("rows, n, k, warps", SHAPES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.float16])
 def test_few_of_many(device, rows, n, k, warps, dtype):
     """Of parts as long as what is kept, the better half goes on: in a thread, between threads, between warps."""
