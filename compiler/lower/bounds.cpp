@@ -134,4 +134,14 @@ NestEmitter::Range NestEmitter::clamp(const KnownBound &bound, int64_t size) {
   return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi, e.i64(size))};
 }
 
+NestEmitter::Range NestEmitter::surely(ArrayRef<KnownBound> bounds, Range part) {
+  auto &b = e.b;
+  for (const KnownBound &bound : bounds) {
+    Range own = clamp(bound, nest->shape[innerDim]);
+    part.from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, part.from, own.from);
+    part.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, part.to, own.to);
+  }
+  return part;
+}
+
 } // namespace tilery::lower

@@ -3,6 +3,7 @@
 #include "compiler/explain/findings.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -72,6 +73,51 @@ void ElementLoop::outer(unsigned dim) {
 }
 
 void ElementLoop::inner() {
+  SmallVector<Steady> values;
+  bool isRow = ShapedType::getNumElements(shape) == shape[innerDim];
+  if (isRow && lanes > 1 && shape[innerDim] >= 2 * int64_t(lanes))
+    values = findSteady(kernel.plan, whole, int(innerDim), loop);
+  if (values.empty())
+    return inOrder();
+  Segments segments(evaluator, values, corner, innerDim, shape[innerDim]);
+  kernel.nests.twice(segments.areLong(lanes), [&](bool areLong) { areLong ? inSegments(segments) : inOrder(); });
+}
+
+// Rows of flattened indices (segments.cpp). What a round compares with its own numbers is a mask; choices are made lane by lane.
+void ElementLoop::inSegments(Segments &segments) {
+  auto &b = e.b;
+  Evaluator::Region region(evaluator);
+  llvm::Value *size = e.i64(shape[innerDim]);
+  Loop walk(b, kernel.newBlock("segments"), kernel.newBlock());
+  walk.enter();
+  llvm::Value *start = walk.carry(e.i64(0)), *j = start;
+  Index first{start, 0, nullptr, evaluator.level(), 1, int(innerDim)};
+  llvm::Value *end = segments.endFrom(first, size);
+  Evaluator::Segment known(evaluator, int(innerDim));
+  segments.know(known, first, /*foreseen=*/false);
+  auto blocks = [&](int64_t count, bool whole) {
+    int64_t step = count * lanes;
+    auto runs = [&](llvm::Value *at) { return b.CreateICmpSLE(b.CreateAdd(at, e.i64(whole ? step : 1)), end); };
+    Loop loop(b, kernel.newBlock("elements"), kernel.newBlock());
+    loop.enter(runs(j));
+    llvm::Value *at = loop.carry(j);
+    llvm::Value *left = b.CreateTrunc(b.CreateSub(end, at), b.getInt32Ty());
+    llvm::SaveAndRestore rest(limit, whole ? nullptr : b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(left, lanes)));
+    block(at, count, lanes);
+    llvm::Value *next = b.CreateAdd(at, e.i64(step), "", true, true);
+    loop.repeat(next, runs(next));
+    loop.leave();
+    j = loop.after(0);
+  };
+  if (columns > 1)
+    blocks(columns, true);
+  blocks(1, true);
+  blocks(1, false);
+  walk.repeat(end, b.CreateICmpSLT(end, size));
+  walk.leave();
+}
+
+void ElementLoop::inOrder() {
   auto &b = e.b;
   int64_t size = shape[innerDim], done = 0;
   for (int64_t count = columns; count; count /= 2) {
@@ -118,7 +164,7 @@ void ElementLoop::block(llvm::Value *first, unsigned blockColumns, unsigned widt
   held.clear();
   for (auto [result, value] : llvm::zip_equal(llvm::make_filter_range(loop.getResults(), isTile), results))
     for (auto [point, lanes] : llvm::zip_equal(points, value)) {
-      Evaluator::Vector vector(evaluator, width);
+      Evaluator::Vector vector(evaluator, width, limit);
       evaluator.store(evaluator.scratchAddress(kernel.plan.storage.lookup(result), shape, point), lanes);
     }
 }
@@ -184,7 +230,7 @@ SmallVector<ElementLoop::Vectors> ElementLoop::vectorsOf(ArrayRef<Value> values,
   SmallVector<Vectors> results(values.size(), Vectors(which.size()));
   auto vector = [&](size_t number) {
     size_t i = which[number];
-    Evaluator::Vector vector(evaluator, width);
+    Evaluator::Vector vector(evaluator, width, limit);
     for (auto &[tile, lanes] : held)
       evaluator.provide(tile, points[i], lanes[i]);
     for (auto [value, result] : llvm::zip_equal(values, results)) {

@@ -20,6 +20,8 @@ private:
   using Vectors = llvm::SmallVector<Lanes>;
   void outer(unsigned dim);
   void inner();
+  void inOrder();
+  void inSegments(Segments &segments);
   void block(llvm::Value *first, unsigned columns, unsigned width);
   llvm::SmallVector<Vectors> run(mlir::scf::ForOp loop, llvm::ArrayRef<Vectors> init);
   llvm::SmallVector<Vectors> body(mlir::scf::ForOp loop);
@@ -53,6 +55,7 @@ private:
   Point corner; // of the block
   llvm::SmallVector<Point> points;
   unsigned blockColumns = 1, width = 1;
+  Lanes limit = nullptr;                                   // of the block's only vector: lanes that exist; null: all
   bool masksAreDear;                                       // some elements are too narrow for the machine's masked loads
   llvm::SmallVector<std::pair<mlir::Value, Vectors>> held; // tiles that are known in this block
 };

@@ -97,6 +97,8 @@ Lanes Evaluator::value(Value tile, ArrayRef<Index> point) {
     return known->second;
   if (Lanes now = state.unwritten.lookup(tile))
     return now;
+  if (auto segment = inSegment(tile, point); segment && !segment->lanes)
+    return counting(e.b.CreateSExtOrTrunc(segment->base, e.valueType(elementOf(tile))), segment->step);
   AtLevel at(*this, levelOf(point));
   if (Lanes square = storedFromSquare(found->second, tile, point))
     return square;
@@ -149,6 +151,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       })
       .Case([&](tile::BufferLoadOp op) { return load(bufferAddress(op.getBuffer(), point)); })
       .Default([&](Operation *op) -> Lanes {
+        if (Value chosen = chosenInSegment(tile, point))
+          return value(chosen, point);
         if (auto known = inSegment(tile, point))
           return counting(b.CreateSExtOrTrunc(known->base, e.valueType(elementOf(tile))), known->step);
         auto compare = dyn_cast<arith::CmpIOp>(op);

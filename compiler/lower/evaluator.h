@@ -3,6 +3,7 @@
 // loads, stored tiles and scalars. What depends on outer loops only is emitted there, once.
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/plan.h"
+#include "compiler/lower/steady.h"
 #include <map>
 
 namespace tilery::lower {
@@ -65,12 +66,13 @@ struct Linear {
   unsigned level = 0;
 };
 
-/// What a quotient or remainder is in the current segment of a row: `at` at the point `first`, from where the dimension `loop` goes on.
+/// What a tile is in the current segment of a row: `at` at the point `first`, from where the dimension `loop` goes on.
 struct InSegment {
   mlir::Value tile;
   Point first;
   int loop;
   Linear at;
+  mlir::Value chosen; // it is this operand; null: it is `at`
 };
 
 /// `lo <= i < hi` holds for every index of the current body along a nest dimension.
@@ -148,6 +150,8 @@ public:
   class Segment;
   /// Whether squares help: where lanes of memory are loaded by LLVM's instructions.
   bool readsSquares() const { return !threads; }
+  /// Code after which what was assumed of runs in it is forgotten.
+  class AssumedRuns;
   /// Code after which values at owned elements (Index::owned) need not dominate anything.
   class OwnedScope;
 
@@ -260,6 +264,9 @@ private:
   /// loop may not run. (What threads assume holds for all that they do.)
   bool assumes(llvm::ArrayRef<Index> point) const;
   static Key keyOf(mlir::Value tile, llvm::ArrayRef<Index> point);
+  /// What is known of a tile in the current segment, with its index along the row and that of the segment's first element.
+  const InSegment *segmentOf(mlir::Value tile, llvm::ArrayRef<Index> point, const Index *&moved, const Index *&first) const;
+  mlir::Value chosenInSegment(mlir::Value tile, llvm::ArrayRef<Index> point) const;
   std::optional<Linear> inSegment(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes expression(mlir::Value tile, llvm::ArrayRef<Index> point);
   Lanes constantTile(mlir::DenseElementsAttr attr, llvm::ArrayRef<Index> point);
@@ -357,8 +364,8 @@ public:
   Segment(Evaluator &evaluator, int loop) : evaluator(evaluator), loop(loop), before(evaluator.state.segment.size()) {}
   ~Segment() { evaluator.state.segment.truncate(before); }
   Segment(const Segment &) = delete;
-  /// The tile is what it is at `first` plus `step` for each element that follows.
-  void add(mlir::Value tile, const Point &first, int64_t step);
+  /// The tile is its chosen operand, or what it is at `first` plus its step for each element that follows.
+  void add(const Steady &steady, const Point &first);
 
 private:
   Evaluator &evaluator;
@@ -378,6 +385,17 @@ public:
 private:
   Evaluator &evaluator;
   size_t before;
+};
+
+class Evaluator::AssumedRuns {
+public:
+  explicit AssumedRuns(Evaluator &evaluator) : evaluator(evaluator), before(evaluator.state.inRuns) {}
+  ~AssumedRuns() { evaluator.state.inRuns = std::move(before); }
+  AssumedRuns(const AssumedRuns &) = delete;
+
+private:
+  Evaluator &evaluator;
+  decltype(State::inRuns) before;
 };
 
 class Evaluator::OwnedScope {

@@ -12,6 +12,8 @@ bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
 /// Rounds that leave an element's neighbours in the first-level cache, whatever they read.
 constexpr int64_t fewRounds = 64;
+/// Elements that a round's places lie behind those of the round before, mostly in the same lines.
+constexpr int64_t neighbours = 8;
 /// Vector instructions of a block's code, for each of its two forms.
 constexpr unsigned mostWork = 96;
 
@@ -35,6 +37,12 @@ private:
   bool ownElement(Value value, bool direct);
   bool staysNear(scf::ForOp inner, Value load);
   bool readsNear();
+  /// Whether rounds divide to find places: nests do so once a segment (find_steady.cpp), blocks of vectors lane by lane.
+  bool divides() const {
+    return llvm::any_of(reached, [](Operation *op) {
+      return isa<tile::DivOp, tile::RemOp>(op) && isTile(op->getResult(0)) && elementOf(op->getResult(0)).isSignlessInteger();
+    });
+  }
 
   const Plan &plan;
   scf::ForOp loop;
@@ -119,7 +127,7 @@ bool Finder::staysNear(scf::ForOp inner, Value place) {
   auto fixed = [&](Value atom) { return !inner->isAncestor(atom.getParentBlock()->getParentOp()); };
   if (!rest.all(fixed) || !moves.all(fixed))
     return few;
-  if (moves.isZero())
+  if (auto elements = moves.constant(); elements && std::abs(*elements) <= neighbours)
     return true;
   for (unsigned d = 0; d < shape.size(); ++d) {
     if (!access.isStrided(d) || shape[d] == 1)
@@ -166,7 +174,7 @@ unsigned Finder::vectors() {
   if (!together || !most)
     return 0;
   int64_t held = int64_t(most) * machine.vectorBits / bits;
-  return ShapedType::getNumElements(shape) <= held || readsNear() ? llvm::bit_floor(most) : 0;
+  return ShapedType::getNumElements(shape) <= held || (readsNear() && !divides()) ? llvm::bit_floor(most) : 0;
 }
 } // namespace
 

@@ -120,6 +120,7 @@ std::pair<unsigned, unsigned> NestEmitter::widthOf(const Nest &nest) const {
 // -- loops
 
 bool NestEmitter::emit(const Nest &n) {
+  static_cast<NestState &>(*this) = NestState();
   nest = &n;
   Evaluator::Body scope(evaluator);
   point.assign(n.shape.size(), evaluator.constant(0));
@@ -142,7 +143,6 @@ bool NestEmitter::emit(const Nest &n) {
     point.assign(1, evaluator.constant(0));
     innerDim = 0;
   }
-  reductions.clear();
   for (const Sink &sink : n.sinks)
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op);
         sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
@@ -152,12 +152,11 @@ bool NestEmitter::emit(const Nest &n) {
   if (n.sinks[0].kind == Sink::Update)
     updating();
   else if (tile::AccessOp access = storedInRuns())
-    withRuns(access);
+    inSegmentsOrRuns(access);
   else if (std::optional<unsigned> rows = reduces ? std::nullopt : storedAcross())
     turned(*rows);
   else
     elements();
-  ofTile = {};
   return !evaluator.failed;
 }
 
@@ -252,6 +251,14 @@ tile::AccessOp NestEmitter::storedInRuns() const {
   return mayRun ? access : tile::AccessOp();
 }
 
+void NestEmitter::inSegmentsOrRuns(tile::AccessOp access) {
+  SmallVector<Steady> values = steadyInRow();
+  if (values.empty())
+    return withRuns(access);
+  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
+  twice(areLong, [&](bool segments) { segments ? outer(0) : withRuns(access); });
+}
+
 // Twice: for lanes in few runs, which are found once for all rows, and for lanes anywhere.
 void NestEmitter::withRuns(tile::AccessOp access) {
   auto &b = e.b;
@@ -270,7 +277,9 @@ void NestEmitter::withRuns(tile::AccessOp access) {
     Index index{j, 1, nullptr, evaluator.level(), lanes};
     return SmallVector<Lanes>{b.CreateAnd(so[0], evaluator.inRuns(access, innerDim, index, table))};
   })[0];
+  llvm::SaveAndRestore vectors(wholeVectors, true); // as the table has them
   twice(all, [&](bool runs) {
+    Evaluator::AssumedRuns known(evaluator);
     if (runs)
       evaluator.assumeRuns(access.getSteps()[innerDim], table);
     outer(0);
@@ -329,9 +338,10 @@ void NestEmitter::inner() {
   SmallVector<Steady> values = steadyInRow();
   if (values.empty())
     return anywhere();
-  twice(areSegmentsLong(values), [&](bool segments) {
+  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
+  twice(areLong, [&](bool segments) {
     explain::Aside rare(!segments);
-    segments ? innerSegments(values, restricted) : anywhere();
+    segments ? innerSegments(values, own, restricted) : anywhere();
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Emits one nest of the plan: scalar loops over the outer dimensions, vectors along the inner one.
 #include "compiler/lower/evaluator.h"
+#include "compiler/lower/segments.h"
 
 namespace tilery::lower {
 
@@ -10,6 +11,7 @@ llvm::Constant *identityOf(Emitter &e, tile::ReduceOp reduce);
 /// Reductions along the last dimension while a row runs: 64 partials each, in vectors (TileReduce.td gives the order).
 class RowReduction {
 public:
+  static constexpr int64_t chunk = 64;
   RowReduction(Evaluator &evaluator, tile::ReduceOp op, unsigned lanes);
   tile::ReduceOp op;
   /// Values that carry the partials through the row's loops: operand-major, pieces within.
@@ -30,20 +32,41 @@ private:
   llvm::SmallVector<llvm::Constant *> identities; // of each operand, empty if the region is not one known op
 };
 
-/// A quotient, remainder or comparison of integers that a nest computes, which changes along a row at few places. loops[d]: the nest's
-/// dimension that dimension d of its tile runs along, -1: none.
-struct Steady {
-  mlir::Value result;
-  llvm::SmallVector<int> loops;
-  int64_t moves; // what the number (of a comparison: the difference) adds from element to element; 0: nothing changes
-  /// What the result adds, between the places where the quotient or the comparison changes.
-  int64_t step() const { return mlir::isa<tile::RemOp>(result.getDefiningOp()) ? moves : 0; }
+/// Lines to fetch: `distance` bytes from each element of the access.
+struct Prefetch {
+  tile::AccessOp access;
+  llvm::Value *distance;
+  bool write;
 };
 
-/// The nest dimension of each of the operand's where the op moves its lanes; `loops`: of the result's. Nothing for other ops.
-std::optional<llvm::SmallVector<int>> loopsOfOperand(mlir::Operation *op, llvm::ArrayRef<int> loops);
+/// What is known of one nest while it is emitted, values of its code among it. The next nest's code may lie where these do not hold.
+struct NestState {
+  const Nest *nest = nullptr;
+  llvm::ArrayRef<int64_t> ofTile; // the shape of tiles whose elements are walked as one row; empty: the nest's
+  Point point;
+  unsigned innerDim = 0, lanes = 1, sideBySide = 1; // sideBySide: vectors that an inner loop interleaves
+  std::vector<RowReduction> reductions;
+  llvm::SmallVector<Lanes> partials;    // of all reductions, while a row's loops are emitted
+  llvm::Value *there = nullptr;         // i1: what `around` says holds in the current row; null: always
+  llvm::SmallVector<KnownBound> around; // bounds of the dimensions around the row
+  llvm::Value *firstChunk = nullptr;    // true in the first chunk of a row
+  unsigned piece = 0;
+  llvm::SmallVector<Prefetch> prefetches;
+  llvm::DenseMap<mlir::Value, llvm::Value *> nextScalars; // as the next program has them, while prefetches are chosen
+  std::optional<unsigned> down;            // the dimension that columns are reduced along, walked within those of a vector
+  llvm::MutableArrayRef<Lanes> columnSums; // of the current vector of columns, for the sinks to come
+  std::optional<unsigned> square;          // the dimension of squares' rows, walked within the other outer ones
+  unsigned squareRows = 0;
+  llvm::Value *mayTakeSquares = nullptr; // i1
+  llvm::Value *squaresEnd =
+      nullptr;               // squares have computed the current row's elements up to here, from the first that surely exists
+  bool wholeVectors = false; // vectors begin at multiples of their lanes
+  bool indivisible = true;   // updates may meet others
+  bool bypass = false;       // the stores of the current body are aligned and not read again
+  llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
+};
 
-class NestEmitter {
+class NestEmitter : NestState {
 public:
   NestEmitter(Evaluator &evaluator) : evaluator(evaluator), e(evaluator.e) {}
   /// Emits the nest at the builder's position. False after an error was reported.
@@ -74,14 +97,10 @@ private:
   struct Range {
     llvm::Value *from, *to;
   };
-  struct Prefetch { // of the line `distance` bytes from each element of the access
-    tile::AccessOp access;
-    llvm::Value *distance;
-    bool write;
-  };
   bool hasShortRows() const;
   tile::AccessOp storedInRuns() const;
   void withRuns(tile::AccessOp access);
+  void inSegmentsOrRuns(tile::AccessOp access);
   std::optional<unsigned> storedAcross() const;
   void turned(unsigned along);
   // -- squares of rows and columns (squares.cpp)
@@ -98,11 +117,16 @@ private:
   /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
   void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned = {});
   // -- rows of flattened indices (segments.cpp)
+  struct Stretch {
+    Index first;
+    llvm::Value *end;
+    llvm::Value *holds; // i1: all bounds do, and everything is its chosen operand
+  };
   llvm::SmallVector<Steady> steadyInRow() const;
-  Point pointOf(const Steady &steady, const Index &inRow);
-  llvm::Value *areSegmentsLong(llvm::ArrayRef<Steady> values);
-  llvm::Value *leftInSegment(const Steady &steady, const Index &at);
-  void innerSegments(llvm::ArrayRef<Steady> values, const KnownBound *restriction);
+  void inSegments(llvm::ArrayRef<Steady> values, llvm::ArrayRef<KnownBound> bounds, Range row,
+                  llvm::function_ref<llvm::Value *(Segments &, const Stretch &)> body);
+  void innerSegments(llvm::ArrayRef<Steady> values, llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction);
+  void reduceInSegments(llvm::ArrayRef<Steady> values, llvm::ArrayRef<KnownBound> bounds);
   tile::StoreOp streamable() const;
   /// Chooses what the nest fetches ahead; `reached`: the loads it pulls.
   void planPrefetches(const llvm::SmallPtrSetImpl<const void *> &reached);
@@ -112,6 +136,9 @@ private:
   llvm::Value *computeAhead(mlir::Value value, bool next);
   llvm::Value *startOf(tile::AccessOp access, bool next);
   void innerReducing(llvm::ArrayRef<KnownBound> bounds);
+  void reduceInOrder(llvm::ArrayRef<KnownBound> bounds);
+  /// The 64 elements from j on into the partials. `limit`: which lanes of the vector at a place count; null: all.
+  void reduceChunk(llvm::Value *j, llvm::function_ref<Lanes(llvm::Value *at)> limit);
   void shortRow(llvm::ArrayRef<KnownBound> bounds);
   llvm::SmallVector<mlir::Value> scalarResults() const;
   /// Every sink at lanes [j, j + lanes); pieces of reductions go to `partials`.
@@ -128,34 +155,13 @@ private:
   void finishRow(llvm::ArrayRef<Lanes> partials);
   bool restriction(unsigned dim, KnownBound &bound) const;
   Range clamp(const KnownBound &bound, int64_t size);
+  /// Where all bounds hold, in a part of the row.
+  Range surely(llvm::ArrayRef<KnownBound> bounds, Range part);
 
   Evaluator &evaluator;
   Emitter &e;
-  const Nest *nest = nullptr;
-  llvm::ArrayRef<int64_t> ofTile; // the shape of tiles whose elements are walked as one row; empty: the nest's
-  Point point;
-  unsigned innerDim = 0, lanes = 1, sideBySide = 1; // sideBySide: vectors that an inner loop interleaves
-  std::vector<RowReduction> reductions;
-  llvm::SmallVector<Lanes> partials;    // of all reductions, while a row's loops are emitted
-  llvm::Value *there = nullptr;         // i1: what `around` says holds in the current row; null: always
-  llvm::SmallVector<KnownBound> around; // bounds of the dimensions around the row
-  llvm::Value *firstChunk = nullptr;    // true in the first chunk of a row
-  unsigned piece = 0;
   llvm::DenseSet<mlir::Operation *> walked,
-      fetched;                            // loads of the nests so far; those of the next program that one of them fetches
-  llvm::SmallVector<Prefetch> prefetches; // of the current nest
-  llvm::DenseMap<mlir::Value, llvm::Value *>
-      nextScalars;                         // as the next program has them, while the current nest's prefetches are chosen
-  std::optional<unsigned> down;            // the dimension that columns are reduced along, walked within those of a vector
-  llvm::MutableArrayRef<Lanes> columnSums; // of the current vector of columns, for the sinks to come
-  std::optional<unsigned> square;          // the dimension of squares' rows, walked within the other outer ones
-  unsigned squareRows = 0;
-  llvm::Value *mayTakeSquares = nullptr; // i1
-  llvm::Value *squaresEnd =
-      nullptr;             // squares have computed the current row's elements up to here, from the first that surely exists
-  bool indivisible = true; // updates of the current nest may meet others
-  bool bypass = false;     // the stores of the current body are aligned and not read again
-  llvm::Instruction *rowEnd = nullptr; // where values that a row does not change are emitted
+      fetched; // loads of the nests so far; those of the next program that one of them fetches
 };
 
 } // namespace tilery::lower

@@ -6,10 +6,6 @@
 using namespace mlir;
 
 namespace tilery::lower {
-namespace {
-constexpr int64_t chunk = 64;
-} // namespace
-
 llvm::Constant *identityOf(Emitter &e, tile::ReduceOp reduce) {
   Block &block = reduce.getCombine().front();
   if (reduce.getNumOperands() != 1 || !llvm::hasNItems(block, 2))
@@ -200,41 +196,68 @@ void NestEmitter::shortRow(ArrayRef<KnownBound> bounds) {
   }
 }
 
-void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
+void NestEmitter::reduceChunk(llvm::Value *j, llvm::function_ref<Lanes(llvm::Value *)> limit) {
   auto &b = e.b;
-  int64_t size = nest->shape[innerDim];
-  if (size <= chunk)
+  firstChunk = b.CreateICmpEQ(j, e.i64(0));
+  auto emitPiece = [&](unsigned p) {
+    piece = p;
+    llvm::Value *at = p ? b.CreateAdd(j, e.i64(int64_t(p) * lanes), "", true, true) : j;
+    body(at, lanes, lanes, limit ? limit(at) : nullptr);
+  };
+  unsigned count = RowReduction::chunk / lanes, together = std::min(sideBySide, count);
+  for (unsigned p = 0; p < count; p += together)
+    emitInterleaved(b, together, [&](unsigned i) { emitPiece(p + i); });
+  if (!limit)
+    prefetch(j, RowReduction::chunk);
+}
+
+void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
+  if (nest->shape[innerDim] <= RowReduction::chunk)
     return shortRow(bounds);
   partials.clear();
   for (RowReduction &reduction : reductions)
     partials.append(reduction.start());
-  auto pieces = [&](llvm::Value *j, bool limited) {
-    firstChunk = b.CreateICmpEQ(j, e.i64(0));
-    auto emitPiece = [&](unsigned p) {
-      piece = p;
-      llvm::Value *at = p ? b.CreateAdd(j, e.i64(int64_t(p) * lanes), "", true, true) : j;
-      Lanes limit = nullptr;
-      if (limited) {
-        llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(e.i64(size), at), e.i64(lanes));
-        llvm::Type *narrow = b.getInt32Ty();
-        limit = lanes == 1 ? b.CreateICmpSGT(left, e.i64(0))
-                           : b.CreateICmpSLT(e.iota(narrow, lanes), e.splat(b.CreateTrunc(left, narrow), lanes));
-      }
-      body(at, lanes, lanes, limit);
-    };
-    unsigned count = chunk / lanes, together = std::min(sideBySide, count);
-    for (unsigned p = 0; p < count; p += together)
-      emitInterleaved(b, together, [&](unsigned i) { emitPiece(p + i); });
-    if (!limited)
-      prefetch(j, chunk);
+  SmallVector<Steady> values = steadyInRow();
+  if (values.empty()) {
+    reduceInOrder(bounds);
+    return finishRow(partials);
+  }
+  SmallVector<Lanes> start(partials);
+  SmallVector<SmallVector<Lanes>> results;
+  SmallVector<llvm::BasicBlock *> ends;
+  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
+  twice(areLong, [&](bool segments) {
+    partials = start;
+    segments ? reduceInSegments(values, bounds) : reduceInOrder(bounds);
+    results.push_back(partials);
+    ends.push_back(e.b.GetInsertBlock());
+  });
+  if (ends.size() == 2)
+    for (auto [partial, first, second] : llvm::zip_equal(partials, results[0], results[1])) {
+      llvm::PHINode *either = e.b.CreatePHI(first->getType(), 2);
+      either->addIncoming(first, ends[0]);
+      either->addIncoming(second, ends[1]);
+      partial = either;
+    }
+  finishRow(partials);
+}
+
+void NestEmitter::reduceInOrder(ArrayRef<KnownBound> bounds) {
+  auto &b = e.b;
+  int64_t size = nest->shape[innerDim];
+  auto limit = [&](llvm::Value *at) -> Lanes {
+    llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(e.i64(size), at), e.i64(lanes));
+    llvm::Type *narrow = b.getInt32Ty();
+    return lanes == 1 ? b.CreateICmpSGT(left, e.i64(0))
+                      : b.CreateICmpSLT(e.iota(narrow, lanes), e.splat(b.CreateTrunc(left, narrow), lanes));
   };
   auto run = [&](llvm::Value *&j, llvm::Value *to, bool whole, bool limited) {
     SmallVector<Lanes> start(partials);
     partials = loop(
-        j, to, chunk, whole, start,
+        j, to, RowReduction::chunk, whole, start,
         [&](llvm::Value *at, ArrayRef<Lanes> carried) {
           partials.assign(carried.begin(), carried.end());
-          pieces(at, limited);
+          reduceChunk(at, limited ? llvm::function_ref<Lanes(llvm::Value *)>(limit) : nullptr);
           return SmallVector<Lanes>(partials);
         },
         &j);
@@ -248,7 +271,7 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
       sure.from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sure.from, own.from);
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
   }
-  bool ragged = size % chunk != 0;
+  bool ragged = size % RowReduction::chunk != 0;
   if (there)
     sure.to = b.CreateSelect(there, sure.to, e.i64(0));
   if (!llvm::isa<llvm::ConstantInt>(sure.from))
@@ -259,7 +282,6 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
   }
   run(j, e.i64(size), false, ragged);
   rowEnd = nullptr;
-  finishRow(partials);
 }
 
 void NestEmitter::finishRow(ArrayRef<Lanes> all) {

@@ -1,176 +1,34 @@
 // Flattened indices. A program that numbers the elements of a tensor of several dimensions through, and takes places from quotients and
 // remainders (`i // width * stride + i % width`), counts up in memory as long as no quotient changes. A row of such a nest is walked in
 // segments in which none does: one division a segment in place of one a lane, and vectors of neighbours in place of gathers. Comparisons end
-// segments, too, so that a vector's lanes exist or not as one.
-#include "compiler/analysis/integer_op.h"
+// segments, too, so that a vector's lanes exist or not as one, and so do the places where reflected and clamped numbers turn: between them
+// they are one of their operands.
+#include "compiler/lower/segments.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/nest.h"
 
 using namespace mlir;
 
 namespace tilery::lower {
-using Kind = analysis::IntegerOp::Kind;
 namespace {
 /// Elements of the shortest segments, or a vector's: shorter ones cost more than what they save (notebook, "Flattened indices").
 constexpr int64_t leastSegment = 8;
-/// Each ends a segment of every quotient.
-constexpr unsigned mostComparisons = 6;
-
-/// What a nest's sinks compute along a dimension that changes at few places.
-class SteadyFinder {
-public:
-  SteadyFinder(const Plan &plan, int dim) : plan(plan), dim(dim) {}
-  SmallVector<Steady> found; // operands before what is computed of them
-  bool addresses = false;    // one of them moves the place of an access from lane to lane
-
-  void place(Value place, ArrayRef<int> loops) {
-    if (auto access = place.getDefiningOp<tile::AccessOp>()) {
-      for (auto [d, loop] : llvm::enumerate(loops)) {
-        if (!access.isStrided(d))
-          offset(access.getSteps()[d], {loop});
-        if (access.getBound(d).size() == 1)
-          expression(access.getBound(d)[0], {loop});
-      }
-      if (access.getResidual())
-        expression(access.getResidual(), loops);
-    } else if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>()) {
-      offset(pointers.getPtrs(), loops);
-      if (pointers.getMask())
-        expression(pointers.getMask(), loops);
-    }
-  }
-
-  void expression(Value value, ArrayRef<int> loops) {
-    Operation *op = value.getDefiningOp();
-    if (!isa<RankedTensorType>(value.getType()) || !op || !plan.isVirtual(value) ||
-        !seen.insert({op, SmallVector<int>(loops)}).second)
-      return;
-    operands(op, loops);
-    if (isa<tile::DivOp, tile::RemOp>(op))
-      division(op, loops);
-    else if (auto compare = dyn_cast<arith::CmpIOp>(op))
-      comparison(compare, loops);
-  }
-
-  void operands(Operation *op, ArrayRef<int> loops) {
-    if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      place(load.getPlace(), loops);
-      if (load.getOther())
-        expression(load.getOther(), loops);
-    } else if (std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops)) {
-      expression(op->getOperand(0), *inner);
-    } else if (isElementwise(op)) {
-      for (Value operand : op->getOperands())
-        expression(operand, loops);
-    }
-  }
-
-private:
-  void offset(Value value, ArrayRef<int> loops) {
-    size_t before = found.size();
-    expression(value, loops);
-    addresses |= llvm::any_of(ArrayRef(found).drop_front(before), [](const Steady &d) { return d.moves; });
-  }
-
-  // What lanes along the dimension add within a segment; nothing: it is not known.
-  std::optional<int64_t> stepOf(Value value, ArrayRef<int> loops) const {
-    if (!llvm::is_contained(loops, dim))
-      return 0;
-    for (const Steady &steady : found)
-      if (steady.result == value && steady.loops == loops)
-        return steady.step();
-    analysis::IntegerOp op = analysis::integerOpOf(value);
-    if (!op.op || (!plan.isVirtual(value) && op.kind != Kind::constant))
-      return std::nullopt;
-    auto both = [&](auto combine) -> std::optional<int64_t> {
-      auto x = stepOf(op.lhs, loops), y = stepOf(op.rhs, loops);
-      return x && y ? std::optional(combine(*x, *y)) : std::nullopt;
-    };
-    switch (op.kind) {
-    case Kind::constant:
-    case Kind::splat:
-      return 0;
-    case Kind::range:
-      return 1;
-    case Kind::extend:
-      return stepOf(op.lhs, loops);
-    case Kind::add:
-      return both([](int64_t x, int64_t y) { return x + y; });
-    case Kind::subtract:
-      return both([](int64_t x, int64_t y) { return x - y; });
-    case Kind::multiply: {
-      auto x = stepOf(op.lhs, loops), y = stepOf(op.rhs, loops);
-      return x && y && !*x && !*y ? std::optional<int64_t>(0) : std::nullopt;
-    }
-    case Kind::reindex: {
-      auto inner = loopsOfOperand(op.op, loops);
-      return inner ? stepOf(op.lhs, *inner) : std::nullopt;
-    }
-    default:
-      return std::nullopt;
-    }
-  }
-
-  void division(Operation *op, ArrayRef<int> loops) {
-    auto mode = isa<tile::DivOp>(op) ? cast<tile::DivOp>(op).getMode() : cast<tile::RemOp>(op).getMode();
-    auto step = stepOf(op->getOperand(0), loops), ofDivisor = stepOf(op->getOperand(1), loops);
-    if (llvm::is_contained(loops, dim) && mode != tile::IntDivMode::unsigned_ && (step == 0 || step == 1) && ofDivisor == 0)
-      found.push_back({op->getResult(0), SmallVector<int>(loops), *step});
-  }
-
-  void comparison(arith::CmpIOp op, ArrayRef<int> loops) {
-    using Predicate = arith::CmpIPredicate;
-    bool ordered = llvm::is_contained({Predicate::slt, Predicate::sle, Predicate::sgt, Predicate::sge}, op.getPredicate());
-    auto left = stepOf(op.getLhs(), loops), right = stepOf(op.getRhs(), loops);
-    if (ordered && left && right && std::abs(*left - *right) == 1 && comparisons++ < mostComparisons)
-      found.push_back({op.getResult(), SmallVector<int>(loops), *left - *right});
-  }
-
-  unsigned comparisons = 0;
-  const Plan &plan;
-  int dim;
-  std::set<std::pair<Operation *, SmallVector<int>>> seen;
-};
 } // namespace
 
-SmallVector<Steady> NestEmitter::steadyInRow() const {
-  if (!evaluator.readsSquares() || square || !ofTile.empty() ||
-      nest->shape[innerDim] < 2 * std::max<int64_t>(lanes, leastSegment) || lanes == 1)
-    return {};
-  SteadyFinder finder(evaluator.plan, int(innerDim));
-  SmallVector<int> loops;
-  for (unsigned d = 0; d < nest->shape.size(); ++d)
-    loops.push_back(int(d));
-  for (const Sink &sink : nest->sinks) {
-    if (sink.kind == Sink::Store) {
-      auto store = cast<tile::StoreOp>(sink.op);
-      finder.place(store.getPlace(), loops);
-      finder.expression(store.getValue(), loops);
-    } else if (sink.kind == Sink::Copy && sink.value) {
-      finder.expression(sink.value, loops);
-    } else if (sink.kind == Sink::Define) {
-      finder.operands(sink.op, loops);
-    } else {
-      return {};
-    }
-  }
-  return finder.addresses ? finder.found : SmallVector<Steady>();
-}
-
-Point NestEmitter::pointOf(const Steady &steady, const Index &inRow) {
+Point Segments::pointOf(const Steady &steady, const Index &inRow) {
   Point at;
   for (int loop : steady.loops)
-    at.push_back(loop < 0 ? evaluator.constant(0) : loop == int(innerDim) ? inRow : point[loop]);
+    at.push_back(loop < 0 ? evaluator.constant(0) : loop == int(dim) ? inRow : point[loop]);
   return at;
 }
 
 // Whether quotients stay for long, but for the first and the last one.
-llvm::Value *NestEmitter::areSegmentsLong(ArrayRef<Steady> values) {
+llvm::Value *Segments::areLong(unsigned lanes) {
   auto &b = e.b;
   llvm::Value *all = b.getTrue();
   for (const Steady &steady : values) {
     Operation *op = steady.result.getDefiningOp();
-    if (!steady.moves || isa<arith::CmpIOp>(op))
+    if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
       continue;
     llvm::Value *divisor = evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
     all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(std::max<int64_t>(lanes, leastSegment))));
@@ -178,25 +36,30 @@ llvm::Value *NestEmitter::areSegmentsLong(ArrayRef<Steady> values) {
   return all;
 }
 
-// How many elements from `at` on have the quotient, or the answer, that it has.
-llvm::Value *NestEmitter::leftInSegment(const Steady &steady, const Index &at) {
+// How many elements from `at` on have the quotient, the answer or the side that it has.
+llvm::Value *Segments::left(const Steady &steady, const Index &at) {
   auto &b = e.b;
   Operation *op = steady.result.getDefiningOp();
   Point here = pointOf(steady, at);
-  llvm::Value *number = evaluator.linear(op->getOperand(0), here).base, *left;
-  llvm::Value *other = evaluator.linear(op->getOperand(1), here).base;
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    auto predicate = compare.getPredicate();
+  auto [number, other] = numbersOf(op, here);
+  if (!isa<tile::DivOp, tile::RemOp>(op)) {
+    using Predicate = arith::CmpIPredicate;
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    Predicate predicate = compare ? compare.getPredicate() : Predicate::slt;
     // From which difference on, in the direction that it moves, the answer is another one.
-    bool atZero = predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sge;
-    int64_t changed = steady.moves > 0 ? (atZero ? 0 : 1) : (atZero ? -1 : 0);
-    llvm::Value *difference = b.CreateSub(number, other);
-    left = steady.moves > 0 ? b.CreateSub(e.i64(changed), difference) : b.CreateSub(difference, e.i64(changed));
-    return b.CreateSelect(b.CreateICmpSGT(left, e.i64(0)), left, e.i64(nest->shape[innerDim]));
+    auto turn = [&](llvm::Value *difference, bool atZero) {
+      int64_t changed = steady.moves > 0 ? (atZero ? 0 : 1) : (atZero ? -1 : 0);
+      llvm::Value *left = steady.moves > 0 ? b.CreateSub(e.i64(changed), difference) : b.CreateSub(difference, e.i64(changed));
+      return b.CreateSelect(b.CreateICmpSGT(left, e.i64(0)), left, e.i64(size));
+    };
+    bool isLess = llvm::is_contained({Predicate::slt, Predicate::sge, Predicate::ult, Predicate::uge}, predicate);
+    llvm::Value *left = turn(b.CreateSub(number, other), isLess);
+    bool isUnsigned = predicate > Predicate::sge; // in whose order the number jumps at zero
+    return isUnsigned ? b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, turn(number, true)) : left;
   }
   llvm::Value *result = b.CreateSExtOrTrunc(evaluator.value(steady.result, here), b.getInt64Ty());
   llvm::Value *rest = isa<tile::DivOp>(op) ? b.CreateSub(number, b.CreateMul(result, other)) : result;
-  left = b.CreateSub(other, rest);
+  llvm::Value *left = b.CreateSub(other, rest);
   auto mode = isa<tile::DivOp>(op) ? cast<tile::DivOp>(op).getMode() : cast<tile::RemOp>(op).getMode();
   // Truncated quotients of negative numbers end with a remainder of 0.
   if (mode != tile::IntDivMode::floor)
@@ -204,61 +67,175 @@ llvm::Value *NestEmitter::leftInSegment(const Steady &steady, const Index &at) {
   return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, e.i64(1));
 }
 
-void NestEmitter::innerSegments(ArrayRef<Steady> values, const KnownBound *restriction) {
+std::pair<llvm::Value *, llvm::Value *> Segments::numbersOf(Operation *op, ArrayRef<Index> here) {
+  llvm::Value *number = evaluator.linear(op->getOperand(0), here).base;
+  return {number, isa<math::AbsIOp>(op) ? e.i64(0) : evaluator.linear(op->getOperand(1), here).base};
+}
+
+llvm::Value *Segments::endFrom(const Index &first, llvm::Value *end) {
   auto &b = e.b;
-  Range row{e.i64(0), e.i64(nest->shape[innerDim])};
-  if (restriction)
-    row = clamp(*restriction, nest->shape[innerDim]);
-  Evaluator::Assumption holds(evaluator, restriction ? ArrayRef<KnownBound>(*restriction) : ArrayRef<KnownBound>());
+  Evaluator::Vector single(evaluator, 1);
+  for (const Steady &steady : values)
+    if (steady.moves)
+      end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b.CreateAdd(first.base, left(steady, first)));
+  return end;
+}
+
+llvm::Value *Segments::areForeseen(const Index &first) {
+  auto &b = e.b;
+  Evaluator::Vector single(evaluator, 1);
+  llvm::Value *all = b.getTrue();
+  for (const Steady &steady : values) {
+    if (!steady.chosen)
+      continue;
+    Operation *op = steady.result.getDefiningOp();
+    Point here = pointOf(steady, first);
+    llvm::Value *side;
+    if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      side = evaluator.value(select.getCondition(), here);
+    } else {
+      auto [number, other] = numbersOf(op, here);
+      side = b.CreateICmpSLT(number, other);
+    }
+    all = b.CreateAnd(all, steady.chosenIf ? side : b.CreateNot(side));
+  }
+  return all;
+}
+
+void Segments::know(Evaluator::Segment &segment, const Index &first, bool foreseen) {
+  Evaluator::Vector single(evaluator, 1);
+  for (const Steady &steady : values)
+    if (steady.foreseen == foreseen)
+      segment.add(steady, pointOf(steady, first));
+}
+
+SmallVector<Steady> NestEmitter::steadyInRow() const {
+  if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
+      nest->shape[innerDim] < 2 * std::max<int64_t>(lanes, leastSegment) || lanes == 1)
+    return {};
+  return findSteady(evaluator.plan, *nest, int(innerDim));
+}
+
+// `body` walks the elements of a stretch, or the first of them, and returns where it has ended.
+void NestEmitter::inSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bounds, Range row,
+                             llvm::function_ref<llvm::Value *(Segments &, const Stretch &)> body) {
+  auto &b = e.b;
+  Segments segments(evaluator, values, point, innerDim, nest->shape[innerDim]);
+  Range sure = surely(bounds, row);
+  if (there)
+    sure.to = b.CreateSelect(there, sure.to, sure.from);
   llvm::Function *function = b.GetInsertBlock()->getParent();
   auto block = [&] { return llvm::BasicBlock::Create(e.context(), "", function); };
   llvm::Value *any = b.CreateICmpSLT(row.from, row.to);
   llvm::Instruction *outside = cut();
-  Loop segments(b, block(), block());
-  segments.enter(any);
-  llvm::Value *start = segments.carry(row.from);
+  Loop loop(b, block(), block());
+  loop.enter(llvm::isa<llvm::ConstantInt>(any) ? nullptr : any); // rows of a constant size have elements
+  llvm::Value *start = loop.carry(row.from);
+  for (Lanes &partial : partials)
+    partial = loop.carry(partial);
   evaluator.enterLoop(outside);
-  llvm::Value *end = row.to;
+  Index first{start, 0, nullptr, evaluator.level(), 1, int(innerDim)};
+  llvm::Value *isBefore = b.CreateICmpSLT(start, sure.from), *isBehind = b.CreateICmpSGE(start, sure.to);
+  llvm::Value *end = b.CreateSelect(isBefore, sure.from, b.CreateSelect(isBehind, row.to, sure.to));
+  end = segments.endFrom(first, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, row.to));
+  llvm::Value *holds = b.CreateAnd(b.CreateNot(b.CreateOr(isBefore, isBehind)), segments.areForeseen(first));
   {
-    Evaluator::Segment segment(evaluator, int(innerDim));
-    Index first{start, 0, nullptr, evaluator.level(), 1, int(innerDim)};
-    Evaluator::Vector single(evaluator, 1);
-    for (const Steady &steady : values) {
-      if (steady.moves)
-        end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b.CreateAdd(start, leftInSegment(steady, first)));
-      segment.add(steady.result, pointOf(steady, first), steady.step());
-    }
-    Evaluator::Vector vectors(evaluator, lanes);
-    llvm::Value *j = start;
-    loop(
-        start, end, lanes, true, {},
-        [&](llvm::Value *at, ArrayRef<Lanes>) {
-          body(at, 1, lanes, nullptr);
-          return SmallVector<Lanes>();
-        },
-        &j);
-    loop(j, end, lanes, false, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
-      llvm::Value *left = b.CreateTrunc(b.CreateSub(end, at), b.getInt32Ty());
-      body(at, 1, lanes, b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(left, lanes)));
-      return SmallVector<Lanes>();
-    });
+    Evaluator::Segment known(evaluator, int(innerDim));
+    segments.know(known, first, /*foreseen=*/false);
+    end = body(segments, {first, end, holds});
   }
   evaluator.leaveLoop();
-  segments.repeat({end}, b.CreateICmpSLT(end, row.to));
-  segments.leave();
+  SmallVector<llvm::Value *> next{end};
+  next.append(partials);
+  loop.repeat(next, b.CreateICmpSLT(end, row.to));
+  loop.leave();
 }
 
-void Evaluator::Segment::add(Value tile, const Point &first, int64_t step) {
-  unsigned level = levelOf(first);
-  llvm::Value *start = evaluator.e.b.CreateSExtOrTrunc(evaluator.value(tile, first), evaluator.e.b.getInt64Ty());
-  evaluator.state.segment.push_back({tile, first, loop, Linear{start, step, nullptr, level}});
+void NestEmitter::innerSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bounds, const KnownBound *restriction) {
+  auto &b = e.b;
+  Range row{e.i64(0), e.i64(nest->shape[innerDim])};
+  if (restriction)
+    row = clamp(*restriction, nest->shape[innerDim]);
+  Evaluator::Assumption written(evaluator, restriction ? ArrayRef<KnownBound>(*restriction) : ArrayRef<KnownBound>());
+  inSegments(values, bounds, row, [&](Segments &segments, const Stretch &stretch) {
+    Evaluator::Vector vectors(evaluator, lanes);
+    llvm::Value *j = stretch.first.base;
+    {
+      Evaluator::Segment known(evaluator, int(innerDim));
+      segments.know(known, stretch.first, /*foreseen=*/true);
+      Evaluator::Assumption hold(evaluator, bounds), rowsHold(evaluator, around);
+      loop(
+          j, b.CreateSelect(stretch.holds, stretch.end, j), lanes, true, {},
+          [&](llvm::Value *at, ArrayRef<Lanes>) {
+            body(at, 1, lanes, nullptr);
+            return SmallVector<Lanes>();
+          },
+          &j);
+    }
+    loop(j, stretch.end, lanes, false, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
+      llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(stretch.end, at), e.i64(lanes));
+      body(at, 1, lanes, b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(b.CreateTrunc(left, b.getInt32Ty()), lanes)));
+      return SmallVector<Lanes>();
+    });
+    return stretch.end;
+  });
 }
 
-std::optional<Linear> Evaluator::inSegment(Value tile, ArrayRef<Index> point) {
+// Partials are those of the elements' numbers in the row: chunks begin at their multiples, and of one that a segment begins or ends in some
+// lanes count.
+void NestEmitter::reduceInSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bounds) {
+  auto &b = e.b;
+  Range row{e.i64(0), e.i64(nest->shape[innerDim])};
+  inSegments(values, bounds, row, [&](Segments &segments, const Stretch &stretch) {
+    llvm::Value *start = stretch.first.base, *j = start;
+    llvm::Value *within = b.CreateAnd(start, e.i64(RowReduction::chunk - 1)), *aligned = b.CreateICmpEQ(within, e.i64(0));
+    llvm::Value *nextChunk = b.CreateAdd(b.CreateSub(start, within), e.i64(RowReduction::chunk));
+    llvm::Value *end =
+        b.CreateSelect(aligned, stretch.end, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, stretch.end, nextChunk));
+    auto walk = [&](llvm::Value *from, llvm::Value *to, bool whole, llvm::function_ref<Lanes(llvm::Value *)> limit) {
+      SmallVector<Lanes> before(partials);
+      partials = loop(
+          from, to, RowReduction::chunk, whole, before,
+          [&](llvm::Value *at, ArrayRef<Lanes> carried) {
+            partials.assign(carried.begin(), carried.end());
+            reduceChunk(at, limit);
+            return SmallVector<Lanes>(partials);
+          },
+          &j);
+    };
+    {
+      Evaluator::Segment known(evaluator, int(innerDim));
+      segments.know(known, stretch.first, /*foreseen=*/true);
+      Evaluator::Assumption hold(evaluator, bounds), rowsHold(evaluator, around);
+      walk(start, b.CreateSelect(b.CreateAnd(stretch.holds, aligned), end, start), true, nullptr);
+    }
+    llvm::Value *done = j, *chunk = b.CreateAnd(done, e.i64(-RowReduction::chunk));
+    walk(chunk, b.CreateSelect(b.CreateICmpSLT(done, end), end, chunk), false, [&](llvm::Value *at) {
+      auto lane = [&](llvm::Value *place) {
+        llvm::Value *number = b.CreateSub(place, at);
+        number = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, number, e.i64(0));
+        number = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, e.i64(lanes));
+        return e.splat(b.CreateTrunc(number, b.getInt32Ty()), lanes);
+      };
+      llvm::Value *lanesHere = e.iota(b.getInt32Ty(), lanes);
+      return b.CreateAnd(b.CreateICmpSGE(lanesHere, lane(done)), b.CreateICmpSLT(lanesHere, lane(end)));
+    });
+    return end;
+  });
+}
+
+void Evaluator::Segment::add(const Steady &steady, const Point &first) {
+  Linear at{nullptr, steady.step, nullptr, levelOf(first)};
+  if (!steady.chosen)
+    at.base = evaluator.e.b.CreateSExtOrTrunc(evaluator.value(steady.result, first), evaluator.e.b.getInt64Ty());
+  evaluator.state.segment.push_back({steady.result, first, loop, at, steady.chosen});
+}
+
+const InSegment *Evaluator::segmentOf(Value tile, ArrayRef<Index> point, const Index *&moved, const Index *&first) const {
   for (const InSegment &known : state.segment) {
     if (known.tile != tile)
       continue;
-    const Index *moved = nullptr, *first = nullptr;
+    moved = first = nullptr;
     bool there = true;
     for (auto [index, start] : llvm::zip_equal(point, known.first)) {
       bool moves = start.loop == known.loop;
@@ -266,18 +243,33 @@ std::optional<Linear> Evaluator::inSegment(Value tile, ArrayRef<Index> point) {
       if (moves)
         std::tie(moved, first) = std::pair(&index, &start);
     }
-    if (!there)
-      continue;
-    Linear result = known.at;
-    if (!result.step)
-      return result;
-    result.level = moved->level;
-    AtLevel at(*this, result.level);
-    result.base = e.b.CreateAdd(result.base, e.b.CreateSub(moved->base, first->base));
-    result.step = moved->step;
-    return result;
+    if (there)
+      return &known;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+Value Evaluator::chosenInSegment(Value tile, ArrayRef<Index> point) const {
+  const Index *moved, *first;
+  const InSegment *known = segmentOf(tile, point, moved, first);
+  return known ? known->chosen : Value();
+}
+
+std::optional<Linear> Evaluator::inSegment(Value tile, ArrayRef<Index> point) {
+  const Index *moved, *first;
+  const InSegment *known = segmentOf(tile, point, moved, first);
+  if (!known)
+    return std::nullopt;
+  if (known->chosen)
+    return linear(known->chosen, point);
+  Linear result = known->at;
+  if (!result.step)
+    return result;
+  result.level = moved->level;
+  AtLevel at(*this, result.level);
+  result.base = e.b.CreateAdd(result.base, e.b.CreateMul(e.b.CreateSub(moved->base, first->base), e.i64(result.step)));
+  result.step *= moved->step;
+  return result;
 }
 
 } // namespace tilery::lower

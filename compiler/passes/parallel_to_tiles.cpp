@@ -54,7 +54,7 @@ bool comesBehindProduct(ParallelOp op) {
 }
 
 struct ParallelToTiles : PassWrapper<ParallelToTiles, OperationPass<KernelOp>> {
-  explicit ParallelToTiles(bool gathers = false) : gathers(gathers) {}
+  explicit ParallelToTiles(Gathers gathers = Gathers::none) : gathers(gathers) {}
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ParallelToTiles)
   StringRef getArgument() const final { return "parallel-to-tiles"; }
   StringRef getDescription() const final { return "turn scalar code over static boxes into tile ops"; }
@@ -68,14 +68,15 @@ struct ParallelToTiles : PassWrapper<ParallelToTiles, OperationPass<KernelOp>> {
         if (APInt n; matchPattern(extent, m_ConstantInt(&n)) && n.isStrictlyPositive())
           box.push_back(n.getSExtValue());
       bool inThread = op->getParentOfType<ThreadsOp>() && !op->getParentOfType<TogetherOp>();
+      bool all = gathers == Gathers::all, some = gathers == Gathers::beside_products;
       if (box.size() == op.getExtents().size() && !inThread)
-        Conversion(op, box, gathers && leadsToProduct(op), gathers && comesBehindProduct(op)).run();
+        Conversion(op, box, all || (some && leadsToProduct(op)), all || (some && comesBehindProduct(op))).run();
     }
   }
 
-  bool gathers;
+  Gathers gathers;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> tilery::createParallelToTiles(bool gathers) { return std::make_unique<ParallelToTiles>(gathers); }
+std::unique_ptr<Pass> tilery::createParallelToTiles(Gathers gathers) { return std::make_unique<ParallelToTiles>(gathers); }

@@ -34,7 +34,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
     kernel.addPass(createThreadsToTiles());
   if (plain)
     return kernel.addPass(createLowerViews());
-  kernel.addPass(createParallelToTiles(/*gathers=*/true));
+  kernel.addPass(createParallelToTiles(keepThreads ? Gathers::beside_products : Gathers::all));
   kernel.addPass(createSplitBuffers());
   kernel.addPass(createForwardStores());
   kernel.addPass(createPromoteBuffers());

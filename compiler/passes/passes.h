@@ -13,9 +13,10 @@ namespace tilery {
 std::unique_ptr<mlir::Pass> createCheckBarriers();
 /// Roles become one thread of control, their barriers numbers in memory or nothing.
 std::unique_ptr<mlir::Pass> createOrderRoles();
-/// Scalar code over boxes of static extents becomes tile ops. `gathers`: so do loads from places that are computed one by one, where a
-/// product follows.
-std::unique_ptr<mlir::Pass> createParallelToTiles(bool gathers = false);
+/// Which elements at places that are computed one by one have tile form: those that a product takes or that take its result, or all.
+enum class Gathers { none, beside_products, all };
+/// Scalar code over boxes of static extents becomes tile ops.
+std::unique_ptr<mlir::Pass> createParallelToTiles(Gathers gathers = Gathers::none);
 /// Buffers whose windows lie apart become a buffer for each.
 std::unique_ptr<mlir::Pass> createSplitBuffers();
 /// Parts of buffers that were just written are not read again.

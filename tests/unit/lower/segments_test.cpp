@@ -47,3 +47,35 @@ TEST(Segments, WhatAComparisonDecidesIsAskedOnceASegment) {
 TEST(Segments, ShortRowsAreGathered) { EXPECT_TRUE(gathers(llvmOf(rowsOf(3, "trunc"), "avx2"))); }
 
 TEST(Segments, OfUnsignedQuotientsNothingIsKnown) { EXPECT_TRUE(gathers(llvmOf(rowsOf(100, "unsigned"), "avx2"))); }
+
+namespace {
+/// o[0] = the sum of x[i / width * 2 * width + i % width] for 512 elements.
+std::string sumOf(int64_t width) {
+  std::string text = rowsOf(width, "trunc");
+  text.erase(text.find("  %ao = "), text.find("  %a = ") - text.find("  %ao = "));
+  text.erase(text.find("  tile.store"));
+  return text + "  %s = tile.reduce %a axis 0 {\n  ^bb0(%l: f32, %m: f32):\n    %t = arith.addf %l, %m : f32\n"
+                "    tile.yield %t : f32\n  } : tensor<512xf32> -> f32\n"
+                "  %ao = tile.access %o, %zero steps() bounds []() : !tile.ptr<f32>, (), () -> !tile.access<f32>\n"
+                "  tile.store %ao, %s : !tile.access<f32>, f32\n  tile.return\n}\n";
+}
+} // namespace
+
+TEST(Segments, SumsReadLongRowsAsTheyLie) {
+  for (const char *target : {"avx2", "avx512"})
+    EXPECT_FALSE(gathers(llvmOf(sumOf(100), target)));
+  EXPECT_TRUE(gathers(llvmOf(sumOf(3), "avx2")));
+}
+
+// The sums of a nest are computed where the next one's segments cannot take them: on one of two sides.
+TEST(Segments, CarryNothingOfTheNestBefore) {
+  std::string text = rowsOf(100, "trunc");
+  size_t body = text.find("  %i32 = ");
+  text.insert(body, "  %few = tile.access %x, %zero steps(%one) bounds [1] (%zero, %n) : !tile.ptr<f32>, (i64), (i64, i64) -> "
+                    "!tile.access<64xf32>\n" +
+                        load("v", "few") + total("s", "v") +
+                        "  %first = tile.access %o, %n steps() bounds []() : !tile.ptr<f32>, (), () -> !tile.access<f32>\n"
+                        "  tile.store %first, %s : !tile.access<f32>, f32\n");
+  for (const char *target : {"avx2", "avx512"})
+    EXPECT_FALSE(gathers(llvmOf(text, target)));
+}

@@ -1,0 +1,237 @@
+// What of a nest's index arithmetic changes at few places of a row.
+#include "compiler/analysis/integer_op.h"
+#include "compiler/lower/emitter.h"
+#include "compiler/lower/pull.h"
+#include "compiler/lower/steady.h"
+
+using namespace mlir;
+
+namespace tilery::lower {
+using Kind = analysis::IntegerOp::Kind;
+namespace {
+/// Each ends a segment of every quotient.
+constexpr unsigned mostComparisons = 16;
+
+/// From lane to lane; `foreseen`: where everything is its chosen operand.
+struct Pace {
+  int64_t by = 0;
+  bool foreseen = false;
+};
+using MaybePace = std::optional<Pace>;
+
+class SteadyFinder {
+public:
+  SteadyFinder(const Plan &plan, const Nest &nest, int dim, Operation *around) : plan(plan), dim(dim), around(around) {
+    auto isStored = [&](Value value) { return !plan.isVirtual(value); };
+    for (const Sink &sink : nest.sinks)
+      if (sink.kind != Sink::Copy || sink.value)
+        for (auto &[tile, reach] : pullOf(sink, isStored).tiles)
+          if (isStored(tile))
+            read.insert(tile);
+    for (const Sink &sink : nest.sinks)
+      if (sink.kind == Sink::Define)
+        read.erase(sink.value); // not stored yet where a segment begins
+  }
+  SmallVector<Steady> found;
+  bool addresses = false; // one of them moves the place of an access from lane to lane
+
+  void place(Value place, ArrayRef<int> loops) {
+    if (auto access = place.getDefiningOp<tile::AccessOp>()) {
+      for (auto [d, loop] : llvm::enumerate(loops)) {
+        if (!access.isStrided(d))
+          offset(access.getSteps()[d], {loop});
+        if (access.getBound(d).size() == 1)
+          expression(access.getBound(d)[0], {loop});
+      }
+      if (access.getResidual())
+        expression(access.getResidual(), loops);
+    } else if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>()) {
+      offset(pointers.getPtrs(), loops);
+      if (pointers.getMask())
+        expression(pointers.getMask(), loops);
+    }
+  }
+
+  void expression(Value value, ArrayRef<int> loops) {
+    Operation *op = value.getDefiningOp();
+    if (!isa<RankedTensorType>(value.getType()) || !op || !(plan.isVirtual(value) || isStoredIndex(value)) ||
+        !seen.insert({op, SmallVector<int>(loops)}).second)
+      return;
+    operands(op, loops);
+    if (!llvm::is_contained(loops, dim) || (around && around->isAncestor(op)))
+      return;
+    if (isa<tile::DivOp, tile::RemOp>(op))
+      division(op, loops);
+    else if (isa<arith::CmpIOp, arith::MinSIOp, arith::MaxSIOp, math::AbsIOp>(op))
+      comparison(op, loops);
+    else if (auto select = dyn_cast<arith::SelectOp>(op))
+      selection(select, loops);
+    else if (MaybePace pace = plan.isVirtual(value) ? std::nullopt : paceOf(value, loops))
+      add(op, loops, 0, pace->by, pace->foreseen);
+  }
+
+  void operands(Operation *op, ArrayRef<int> loops) {
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      place(load.getPlace(), loops);
+      if (load.getOther())
+        expression(load.getOther(), loops);
+    } else if (std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops)) {
+      expression(op->getOperand(0), *inner);
+    } else if (isElementwise(op)) {
+      for (Value operand : op->getOperands())
+        expression(operand, loops);
+    }
+  }
+
+private:
+  /// Stored, but known in a segment without looking at each lane. What it was computed of may be in memory no more.
+  bool isStoredIndex(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return elementOf(value).isSignlessInteger() && read.contains(value) &&
+           (isElementwise(op) || isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op));
+  }
+
+  void offset(Value value, ArrayRef<int> loops) {
+    size_t before = found.size();
+    expression(value, loops);
+    addresses |= llvm::any_of(ArrayRef(found).drop_front(before), [](const Steady &d) { return d.moves; });
+  }
+
+  MaybePace paceOf(Value value, ArrayRef<int> loops) {
+    if (!isa<RankedTensorType>(value.getType()) || !llvm::is_contained(loops, dim))
+      return Pace();
+    auto [known, fresh] = paces.try_emplace({value.getAsOpaquePointer(), SmallVector<int>(loops)});
+    return fresh ? known->second = computePace(value, loops) : known->second;
+  }
+
+  MaybePace computePace(Value value, ArrayRef<int> loops) {
+    for (const Steady &steady : found)
+      if (steady.result == value && steady.loops == loops)
+        return Pace{steady.step, steady.foreseen};
+    analysis::IntegerOp op = analysis::integerOpOf(value);
+    if (!op.op || !(op.kind == Kind::constant || plan.isVirtual(value) || isStoredIndex(value)))
+      return std::nullopt;
+    MaybePace x, y;
+    auto both = [&] {
+      x = paceOf(op.lhs, loops), y = paceOf(op.rhs, loops);
+      return x && y;
+    };
+    switch (op.kind) {
+    case Kind::constant:
+    case Kind::splat:
+      return Pace();
+    case Kind::range:
+      return Pace{1};
+    case Kind::extend:
+      return paceOf(op.lhs, loops);
+    case Kind::add:
+      return both() ? MaybePace(Pace{x->by + y->by, x->foreseen || y->foreseen}) : std::nullopt;
+    case Kind::subtract:
+      return both() ? MaybePace(Pace{x->by - y->by, x->foreseen || y->foreseen}) : std::nullopt;
+    case Kind::reindex: {
+      auto inner = loopsOfOperand(op.op, loops);
+      return inner ? paceOf(op.lhs, *inner) : std::nullopt;
+    }
+    case Kind::multiply:
+    case Kind::opaque:
+      break;
+    }
+    return same(op.op, loops);
+  }
+
+  /// What is computed of numbers that are the same in all lanes.
+  MaybePace same(Operation *op, ArrayRef<int> loops) {
+    Pace all;
+    if (!isElementwise(op))
+      return std::nullopt;
+    for (Value operand : op->getOperands()) {
+      MaybePace own = paceOf(operand, loops);
+      if (!own || own->by)
+        return std::nullopt;
+      all.foreseen |= own->foreseen;
+    }
+    return all;
+  }
+
+  void division(Operation *op, ArrayRef<int> loops) {
+    auto mode = isa<tile::DivOp>(op) ? cast<tile::DivOp>(op).getMode() : cast<tile::RemOp>(op).getMode();
+    MaybePace step = paceOf(op->getOperand(0), loops), ofDivisor = paceOf(op->getOperand(1), loops);
+    if (mode == tile::IntDivMode::unsigned_ || !step || !ofDivisor || ofDivisor->by || step->by < 0 || step->by > 1)
+      return;
+    add(op, loops, step->by, isa<tile::RemOp>(op) ? step->by : 0, step->foreseen || ofDivisor->foreseen);
+  }
+
+  // The difference of two numbers that changes its sign.
+  void comparison(Operation *op, ArrayRef<int> loops) {
+    using Predicate = arith::CmpIPredicate;
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    if (compare && llvm::is_contained({Predicate::eq, Predicate::ne}, compare.getPredicate()))
+      return;
+    bool isUnsigned = compare && compare.getPredicate() > Predicate::sge;
+    MaybePace left = paceOf(op->getOperand(0), loops),
+              right = isa<math::AbsIOp>(op) ? MaybePace(Pace()) : paceOf(op->getOperand(1), loops);
+    if (!left || !right || std::abs(left->by - right->by) != 1 || (isUnsigned && right->by) || comparisons++ >= mostComparisons)
+      return;
+    bool foreseen = left->foreseen || right->foreseen;
+    int64_t moves = left->by - right->by;
+    if (compare)
+      return add(op, loops, moves, 0, foreseen);
+    if (isa<math::AbsIOp>(op))
+      return add(op, loops, moves, left->by, true, op->getOperand(0), /*chosenIf=*/false);
+    bool first = isBetter(*left, *right);
+    add(op, loops, moves, (first ? left : right)->by, true, op->getOperand(first ? 0 : 1),
+        first == isa<arith::MinSIOp>(op)); // a minimum is its first operand where that is less
+  }
+
+  void selection(arith::SelectOp op, ArrayRef<int> loops) {
+    MaybePace condition = isa<RankedTensorType>(op.getCondition().getType()) ? paceOf(op.getCondition(), loops) : Pace(),
+              left = paceOf(op.getTrueValue(), loops), right = paceOf(op.getFalseValue(), loops);
+    if (!condition || condition->by || !left || !right || (!left->by && !right->by) || comparisons++ >= mostComparisons)
+      return;
+    bool first = isBetter(*left, *right);
+    add(op, loops, 0, (first ? left : right)->by, true, first ? op.getTrueValue() : op.getFalseValue(), first);
+  }
+
+  /// Neighbours in memory, then what stays.
+  static bool isBetter(const Pace &x, const Pace &y) { return x.by == 1 || (y.by != 1 && !x.by); }
+
+  void add(Operation *op, ArrayRef<int> loops, int64_t moves, int64_t step, bool foreseen, Value chosen = {},
+           bool chosenIf = false) {
+    found.push_back({op->getResult(0), SmallVector<int>(loops), moves, step, chosen, chosenIf, foreseen});
+  }
+
+  unsigned comparisons = 0;
+  const Plan &plan;
+  int dim;
+  Operation *around;
+  llvm::DenseSet<Value> read; // stored tiles that the nest reads: their memory is theirs until it ends
+  std::set<std::pair<Operation *, SmallVector<int>>> seen;
+  std::map<std::pair<void *, SmallVector<int>>, MaybePace> paces; // asked for once what the value is computed of is found
+};
+} // namespace
+
+SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, Operation *around) {
+  SteadyFinder finder(plan, nest, dim, around);
+  SmallVector<int> loops;
+  for (unsigned d = 0; d < nest.shape.size(); ++d)
+    loops.push_back(int(d));
+  for (const Sink &sink : nest.sinks) {
+    if (sink.kind == Sink::Store) {
+      auto store = cast<tile::StoreOp>(sink.op);
+      finder.place(store.getPlace(), loops);
+      finder.expression(store.getValue(), loops);
+    } else if (sink.kind == Sink::Copy && sink.value) {
+      finder.expression(sink.value, loops);
+    } else if (sink.kind == Sink::Define) {
+      finder.operands(sink.op, loops);
+    } else if (sink.kind == Sink::Reduce) {
+      for (Value operand : sink.op->getOperands())
+        finder.expression(operand, loops);
+    } else {
+      return {};
+    }
+  }
+  return finder.addresses ? finder.found : SmallVector<Steady>();
+}
+
+} // namespace tilery::lower
