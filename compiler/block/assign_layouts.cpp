@@ -3,6 +3,7 @@
 //
 // A layout spreads from its anchors through the ops that give their operands' layout on (or ask for it). Where two meet, what is cheap
 // to compute is computed again, and anything else converted.
+#include "compiler/block/dealt_layouts.h"
 #include "compiler/block/find_fetch.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
@@ -22,7 +23,7 @@ namespace tilery::block {
 namespace {
 using layout::Layout;
 
-constexpr unsigned warpgroup = 4, lanesOfWarp = 32, widestAccess = 16;
+constexpr unsigned warpgroup = 4;
 
 // ---- shared memory
 
@@ -67,6 +68,20 @@ SharedType withLayout(SharedType tile, std::optional<unsigned> swizzle) {
   }
   Layout memory = layout::copyBoxes(tile.getShape()[0], tile.getShape()[1], tile::elementBytes(tile.getElementType()),
                                     layout::Swizzle(*swizzle));
+  return SharedType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr::get(tile.getContext(), memory));
+}
+
+/// Row by row.
+SharedType inOrder(SharedType tile) {
+  SmallVector<Layout::Output, 2> outputs;
+  for (auto [d, extent] : llvm::enumerate(tile.getShape()))
+    outputs.push_back({layout::dim(d), extent});
+  Layout memory(outputs);
+  for (unsigned d = tile.getRank(); d-- > 0;) {
+    Layout::Vector step(tile.getRank(), 0);
+    step[d] = 1;
+    memory.add(layout::Offset, tile.getShape()[d], step);
+  }
   return SharedType::get(tile.getContext(), tile.getShape(), tile.getElementType(), LayoutAttr::get(tile.getContext(), memory));
 }
 
@@ -149,113 +164,6 @@ void layOut(AllocOp alloc) {
 }
 
 // ---- registers
-
-/// Vectors of neighbours, dealt to lanes and warps; what is more than the threads lies in further registers. `width`: of a vector.
-Layout dealt(ArrayRef<int64_t> shape, int64_t width, unsigned warps) {
-  SmallVector<Layout::Output, 2> outputs;
-  for (auto [d, extent] : llvm::enumerate(shape))
-    outputs.push_back({layout::dim(d), extent});
-  Layout result(outputs);
-  SmallVector<int64_t> taken(shape.size(), 1); // of each dimension
-  auto add = [&](layout::Axis axis, unsigned d, int64_t extent) {
-    Layout::Vector step(shape.size(), 0);
-    step[d] = taken[d];
-    taken[d] *= extent;
-    if (extent > 1)
-      result.add(axis, extent, step);
-  };
-  unsigned inner = shape.size() - 1;
-  add(layout::Register, inner, std::gcd(shape[inner], width));
-  for (auto [axis, count] : {std::pair(layout::Lane, int64_t(lanesOfWarp)), std::pair(layout::Warp, int64_t(warps))}) {
-    int64_t left = count;
-    for (unsigned d = shape.size(); d-- > 0;) {
-      int64_t extent = std::gcd(shape[d] / taken[d], left);
-      add(axis, d, extent);
-      left /= extent;
-    }
-    if (left > 1)
-      result.add(axis, left, Layout::Vector(shape.size(), 0)); // copies
-  }
-  for (unsigned d = shape.size(); d-- > 0;)
-    add(layout::Register, d, shape[d] / taken[d]);
-  return result.canonical();
-}
-
-/// Elements of the widest vector.
-int64_t widestOf(unsigned elementBytes) { return widestAccess / std::min(elementBytes, widestAccess); }
-
-/// The same for the warps of `blocks` blocks: each has a part of the tile.
-Layout dealtToBlocks(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned warps, unsigned blocks) {
-  Layout together = dealt(shape, widestOf(elementBytes), warps * blocks), result(together.outputs());
-  for (const Layout::Input &input : together.inputs()) {
-    int64_t left = warps; // of the digits that are a block's own
-    for (Layout::Digit digit : input.digits) {
-      int64_t own = input.axis == layout::Warp ? std::gcd(digit.extent, left) : digit.extent;
-      Layout::Digit rest = digit;
-      digit.extent = own, rest.extent /= own;
-      for (int64_t &step : rest.step)
-        step *= own;
-      if (own > 1)
-        result.add(input.axis, digit);
-      if (rest.extent > 1)
-        result.add(layout::Block, rest);
-      if (input.axis == layout::Warp)
-        left /= own;
-    }
-  }
-  return result.canonical();
-}
-
-/// Rows of a fetched tile: vectors, `lanes` of them side by side in each row; the other lanes have rows that are `spread` apart, and warps
-/// those between them and the ones behind.
-Layout dealtLines(ArrayRef<int64_t> shape, const FetchShape &fetch, int64_t spread, int64_t warps) {
-  Layout result({{layout::dim(0), shape[0]}, {layout::dim(1), shape[1]}});
-  int64_t taken[2] = {1, 1}, left[2] = {lanesOfWarp, warps}; // of each dimension; lanes, warps
-  auto add = [&](layout::Axis axis, unsigned d, int64_t most) {
-    int64_t extent = std::gcd(most, shape[d] / taken[d]);
-    Layout::Vector step{0, 0};
-    step[d] = taken[d];
-    taken[d] *= extent;
-    if (extent > 1)
-      result.add(axis, extent, step);
-    return extent;
-  };
-  add(layout::Register, 1, fetch.width);
-  add(layout::Register, 0, fetch.across);
-  left[0] /= add(layout::Lane, 1, fetch.lanes);
-  if (fetch.lanes == 1) // what tells places along the rows is the same for a warp: the less of it the better
-    left[1] /= add(layout::Warp, 1, warps);
-  left[1] /= add(layout::Warp, 0, std::gcd(spread, left[1]));
-  for (unsigned which : {0, 1}) {
-    layout::Axis axis = which ? layout::Warp : layout::Lane;
-    left[which] /= add(axis, 0, left[which]);
-    left[which] /= add(axis, 1, left[which]);
-    if (left[which] > 1)
-      result.add(axis, left[which], {0, 0}); // copies
-  }
-  for (unsigned d : {1, 0})
-    add(layout::Register, d, shape[d] / taken[d]);
-  return result.canonical();
-}
-
-/// The one of these that goes through the banks of shared memory in the fewest passes.
-Layout fetchLayout(SharedType shared, const FetchShape &fetch, int64_t warps) {
-  std::optional<Layout> places = invert(shared.getLayout().getLayout()), best;
-  unsigned least = ~0u;
-  for (int64_t spread : {1, 2, 4}) {
-    Layout each = dealtLines(shared.getShape(), fetch, spread, warps);
-    auto transfer = layout::cheapestTransfer(each, *places, tile::elementBytes(shared.getElementType()));
-    if (transfer && transfer->passes < least)
-      best = each, least = transfer->passes;
-  }
-  return best ? *best : dealt(shared.getShape(), fetch.width, warps);
-}
-
-/// 16 bytes at a time, as many lanes in a row as it has of them.
-FetchShape shapeOfCopies(SharedType shared) {
-  unsigned width = widestAccess / tile::elementBytes(shared.getElementType());
-  return {1, width, std::gcd(lanesOfWarp, unsigned(shared.getShape()[1]) / width), 1};
-}
 
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 bool isPlain(Operation *op) { return OpTrait::hasElementwiseMappableTraits(op); }
@@ -406,6 +314,10 @@ private:
 
   /// The value gets the layout if it has none.
   void give(Value value, LayoutAttr layout) {
+    auto reduce = value.getDefiningOp<tile::ReduceOp>(); // follows from its operand's
+    LayoutAttr operand = reduce ? layouts.lookup(reduce.getOperand(0)) : LayoutAttr();
+    if (reduce && !(operand && resultLayout(reduce, operand.getLayout()) == layout.getLayout()))
+      return;
     if (isTile(value) && layouts.try_emplace(value, layout).second)
       fresh.push_back(value);
   }
@@ -515,6 +427,8 @@ private:
       return of(op->getParentOp()->getResult(operand.getOperandNumber()));
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return of(loop.getTiedLoopResult(&operand));
+    if (isa<tile::ReduceOp>(op))
+      return of(op->getOperand(0));
     if (op->getNumResults() == 1 && isTile(op->getResult(0)))
       if (auto asked = operandLayout(op, of(op->getResult(0)).getLayout()))
         return LayoutAttr::get(context, *asked);
@@ -537,13 +451,36 @@ private:
     auto type = cast<RankedTensorType>(value.getType());
     type = RankedTensorType::get(type.getShape(), type.getElementType(), layout);
     Operation *op = value.getDefiningOp();
-    if (!isFree(op))
-      return ConvertOp::create(builder, value.getLoc(), type, value);
+    auto read = value.getDefiningOp<ReadOp>();
+    if (read && !isPeers(read)) // once more, as it is wanted here
+      builder.setInsertionPointAfter(read);
+    else if (!isFree(op))
+      return canBeComputedAnywhere(value) ? Value(ConvertOp::create(builder, value.getLoc(), type, value))
+                                          : handedOn(builder, value, type);
     Operation *again = builder.clone(*op);
     again->getResult(0).setType(type);
     if (auto constant = dyn_cast<arith::ConstantOp>(again))
       constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).reshape(type));
     return again->getResult(0);
+  }
+
+  /// From those who hold it to those who take it, through shared memory; as it is where that has no way, for which there is no code.
+  Value handedOn(OpBuilder &builder, Value value, RankedTensorType type) {
+    auto plain = SharedType::get(context, type.getShape(), type.getElementType(), {});
+    int64_t bytes = type.getShape().back() * tile::elementBytes(type.getElementType());
+    bool isOfBoxes = type.getRank() == 2 && bytes % 16 == 0 && type.getDimSize(0) % 8 == 0;
+    SharedType shared = isOfBoxes ? withLayout(plain, swizzleOf(plain)) : inOrder(plain);
+    std::optional<Layout> places = invert(shared.getLayout().getLayout());
+    auto reaches = [&](LayoutAttr held) { return places && held && compose(*places, held.getLayout()); };
+    if (!reaches(layoutOf(value.getType())) || !reaches(layoutOf(type)))
+      return ConvertOp::create(builder, value.getLoc(), type, value);
+    AllocOp &memory = handing[shared];
+    if (!memory) {
+      OpBuilder before(role->getParentOfType<RolesOp>());
+      memory = AllocOp::create(before, value.getLoc(), shared);
+    }
+    WriteOp::create(builder, value.getLoc(), memory, value);
+    return ReadOp::create(builder, value.getLoc(), type, memory, IntegerAttr());
   }
 
   /// Of a read or a write of shared memory.
@@ -566,6 +503,7 @@ private:
   MLIRContext *context;
   llvm::MapVector<Value, LayoutAttr> layouts;
   SmallVector<Value> fresh;
+  llvm::DenseMap<SharedType, AllocOp> handing; // shared memory of tiles that change their layouts
 };
 
 struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<tile::KernelOp>> {

@@ -166,6 +166,34 @@ static unsigned carriedWords(scf::ForOp loop, const LoopKernel &found) {
   return words - std::min(words, sums);
 }
 
+namespace {
+/// What ops that combine lanes of several warps take besides.
+struct Mixing {
+  unsigned words = 0;      // of registers, of the one that takes most: their operands are there as a whole
+  int64_t sharedBytes = 0; // through which warps show each other what they have
+};
+} // namespace
+
+static Mixing mixingOf(tile::KernelOp kernel) {
+  constexpr int64_t mostWarps = 12, rowsOfWarp = 16, copies = 64; // copies: of a sum of columns, in as many threads
+  Mixing most;
+  kernel.walk([&](Operation *op) {
+    auto reduce = dyn_cast<tile::ReduceOp>(op);
+    if (!reduce && !isa<tile::ScanOp>(op))
+      return;
+    auto tile = cast<RankedTensorType>(op->getOperand(0).getType());
+    bool isAlong = reduce && int64_t(reduce.getAxis()) + 1 == tile.getRank() && tile.getRank() > 1;
+    if (isAlong && !reduce.getOperand(0).getDefiningOp<tile::PermuteOp>()) // rows lie in single warps, mostly
+      return;
+    int64_t elements = tile.getNumElements(), bytes = tile::elementBytes(tile.getElementType());
+    int64_t shown = reduce ? elements / tile.getDimSize(reduce.getAxis()) * mostWarps : elements / rowsOfWarp;
+    most.sharedBytes = std::max(most.sharedBytes, int64_t(llvm::alignTo(shown * bytes, 1024)));
+    int64_t held = reduce ? elements + elements / tile.getDimSize(reduce.getAxis()) * copies : 2 * elements;
+    most.words = std::max(most.words, unsigned(held * llvm::divideCeil(bytes, 4)));
+  });
+  return most;
+}
+
 static Task taskOf(const LoopKernel &found) {
   constexpr unsigned mostColumns = 256; // of one product of a warpgroup
   const BoxProduct &first = found.dots[0];
@@ -185,14 +213,15 @@ static Task taskOf(const LoopKernel &found) {
   for (const BoxProduct &dot : found.dots) {
     Stretch &stretch = stretches[found.stretchOf(dot.op)];
     bool isShown = found.isShown(dot);
-    unsigned factor = dot.loadedA || dot.writtenA || isShown ? 0 : dot.m * dot.k * dot.elementBytes() / 4;
+    unsigned each = dot.elementBytes() == 4 ? 2 : 1; // of 32 bits: with what they are computed from
+    unsigned factor = dot.loadedA || dot.writtenA || isShown ? 0 : each * dot.m * dot.k * dot.elementBytes() / 4;
     ++stretch.products;
     unsigned sums = goesOn(cast<tile::DotOp>(dot.op)) ? 0 : dot.m * dot.n;
     bool isFresh = startsFresh(cast<tile::DotOp>(dot.op));
     (isShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
     if (dot.m < problem.m)
       work.low.push_back({dot.m, dot.n});
-    unsigned second = dot.loadedB ? 0 : dot.n * dot.k * dot.elementBytes() / 4; // on its way
+    unsigned second = dot.loadedB ? 0 : each * dot.n * dot.k * dot.elementBytes() / 4; // on its way
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor + second);
     work.showsFirst |= isShown;
@@ -229,6 +258,10 @@ static Task taskOf(const LoopKernel &found) {
     }
     work.lanes = lanesOf(body, found);
   }
+  Mixing mixing = mixingOf(found.kernel);
+  for (unsigned *words : {&work.words, &work.fewerWords, &work.allWords})
+    *words += mixing.words;
+  work.heldBytes += mixing.sharedBytes;
   FetchWork fetch;
   for (const LoopRing &ring : found.rings()) {
     (ring.held ? work.heldBytes : work.slotBytes) += llvm::alignTo(ring.bytes(), 1024);

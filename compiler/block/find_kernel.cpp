@@ -77,10 +77,10 @@ const char *otherWork(LoopKernel &found, Block &block, SmallVectorImpl<tile::Loa
       continue;
     } else if (!isMemoryEffectFree(&op)) {
       return "its loop does more than load and compute";
-    } else if (op.getNumRegions() && !isa<tile::ReduceOp>(op)) {
+    } else if (op.getNumRegions() && !isa<tile::ReduceOp, tile::ScanOp>(op)) {
       return "it has control flow in its loop";
     } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
-      return "its work between products is not elementwise, nor by rows";
+      return "its work between products is neither elementwise nor along lines";
     }
   return nullptr;
 }
@@ -126,7 +126,7 @@ const char *otherWork(LoopKernel &found) {
     } else if (!isa<tile::ReturnOp, ReturnIfOp>(op) && !isMemoryEffectFree(&op)) {
       return "it has effects besides its loads and its stores";
     } else if (!isa<tile::DotOp>(op) && !followsSums(&op, true)) {
-      return "its work on the result is not elementwise, nor by rows";
+      return "its work on the result is neither elementwise nor along lines";
     }
   }
   if (found.stores.empty() && found.additions.empty())
@@ -342,7 +342,7 @@ static const char *findNests(LoopKernel &found) {
     bool isOnTop = op->getParentOp() == found.kernel;
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && (isOnTop || holdsProducts(op))) {
       found.loops.push_back(loop);
-      hangs |= !isOnTop && llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, comesOfTiles);
+      hangs |= llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, comesOfTiles);
     } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && holdsProducts(op)) {
       found.branches.push_back(branch);
       hangs |= comesOfTiles(branch.getCondition());
@@ -407,6 +407,8 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   for (const LoopRing &ring : found.rings()) {
     if (!ring.isRead && !llvm::all_of(ring.loads, isFactor)) // each use of a slot is one load
       return no("it computes with a tile that it multiplies");
+    if (llvm::any_of(ring.loads, [](tile::LoadOp load) { return liesByTiles(load.getPlace()); }))
+      return no("where it loads hangs on what tiles are combined to");
     streams |= !ring.held && (!ring.isRead || ring.tile.shape.size() > 1);
   }
   if (!streams && !found.loops.empty())

@@ -454,13 +454,14 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
   };
   product->loadedB = bool(loadOf(parts.b));
   product->turnedB = !product->loadedB && parts.b.getDefiningOp<tile::PermuteOp>();
-  if (!product->loadedB && product->elementBytes() != 2)
+  bool isWide = product->elementBytes() == 4 && !multipliesByWarps(dot); // threads write it along k
+  if (!product->loadedB && product->elementBytes() != 2 && !(isWide && product->turnedB))
     return no("the second operand is computed, of a type that is not of 16 bits");
   if (product->loadedB && !bring(true, product->b, product->fetchedB))
     return no("the second operand is no box of a tensor in memory: " + reason);
   tile::LoadOp load = loadOf(parts.a);
   product->loadedA = bool(load);
-  product->turnedA = !load && parts.a.getDefiningOp<tile::PermuteOp>();
+  product->turnedA = !load && !isWide && parts.a.getDefiningOp<tile::PermuteOp>(); // else registers hold it as it is wanted
   if (product->turnedA && product->elementBytes() != 2)
     return no("its first operand is computed, and turned");
   if (load && !bring(false, product->a, product->fetchedA)) {

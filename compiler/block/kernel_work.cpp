@@ -1,3 +1,4 @@
+#include "compiler/ir/commutes.h"
 #include "compiler/ir/hints.h"
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/find_product.h"
@@ -9,7 +10,7 @@ using namespace mlir;
 
 namespace tilery::block {
 
-bool followsSums(Operation *op, bool byRows) {
+bool followsSums(Operation *op, bool mixes) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   if (llvm::none_of(op->getResultTypes(), isTile) && llvm::none_of(op->getOperandTypes(), isTile))
     return true;
@@ -17,9 +18,13 @@ bool followsSums(Operation *op, bool byRows) {
     return !isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
     return !sameButOnes(tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType())).empty();
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) // rows lie in four lanes
-    return byRows && reduce->getNumResults() == 1 && reduce.getAxis() == 1 &&
-           cast<RankedTensorType>(reduce->getOperand(0).getType()).getRank() == 2;
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    int64_t rank = cast<RankedTensorType>(reduce->getOperand(0).getType()).getRank();
+    bool isOfRows = int64_t(reduce.getAxis()) + 1 == rank;
+    return mixes && reduce->getNumResults() == 1 && rank <= 2 && (isOfRows || tile::commutes(reduce));
+  }
+  if (isa<tile::ScanOp>(op))
+    return mixes && op->getNumResults() == 1 && cast<RankedTensorType>(op->getResult(0).getType()).getRank() <= 2;
   return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
 }
 
@@ -78,6 +83,23 @@ bool comesOfTiles(Value number) {
       values.append(op->operand_begin(), op->operand_end());
       addEnds(op, std::nullopt);
     }
+  }
+  return false;
+}
+
+bool liesByTiles(Value place) {
+  SmallVector<Value> values{place};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    bool isNumber = !isa<RankedTensorType, tile::AccessType>(value.getType());
+    if (isNumber ? comesOfTiles(value) : !op || op->getNumRegions() || isa<tile::DotOp>(op))
+      return true;
+    if (!isNumber)
+      values.append(op->operand_begin(), op->operand_end());
   }
   return false;
 }

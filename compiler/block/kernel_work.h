@@ -4,13 +4,15 @@
 
 namespace tilery::block {
 
-/// True if the op can be done on tiles that lie as a product's sums do; `byRows`: or on whole rows of them.
-bool followsSums(mlir::Operation *op, bool byRows);
+/// True if the op can be done on tiles that lie as a product's sums do; `mixes`: or combines their lanes.
+bool followsSums(mlir::Operation *op, bool mixes);
 /// Control flow of numbers alone, that reads memory at most: each role may run it for itself. `loads` gets what it reads.
 bool isOfNumbers(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads);
 /// The number is computed from tiles (a row's sum, a lane), so that who brings tiles cannot know it; else from arguments, numbers in memory
 /// and loops' counters alone.
 bool comesOfTiles(mlir::Value number);
+/// Where something is loaded hangs on what tiles are combined to: only the threads that hold these know it.
+bool liesByTiles(mlir::Value place);
 /// A branch that a number decides, around work that can be done where sums lie. `loads` gets the numbers that it reads.
 bool isBranchOnSums(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads);
 /// True if only products, dots, read what is loaded, as factors.

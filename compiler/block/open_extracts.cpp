@@ -129,13 +129,67 @@ private:
   Location location;
 };
 
+/// A number that became a tile of one lane, element by element or not, is that number again.
+Value numberIn(Value tile, OpBuilder &b, unsigned depth = 0) {
+  constexpr unsigned most = 12;
+  Operation *op = tile.getDefiningOp();
+  auto type = dyn_cast<RankedTensorType>(tile.getType());
+  if (!type)
+    return tile;
+  if (!op || type.getNumElements() != 1 || depth > most)
+    return {};
+  if (isa<tile::ReshapeOp, tile::SplatOp, tile::ExpandDimsOp>(op))
+    return numberIn(op->getOperand(0), b, depth + 1);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto same = cast<DenseElementsAttr>(constant.getValue()).getValues<TypedAttr>()[0];
+    return arith::ConstantOp::create(b, op->getLoc(), same);
+  }
+  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1 || !isMemoryEffectFree(op))
+    return {};
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    if (operands.push_back(numberIn(operand, b, depth + 1)); !operands.back())
+      return {};
+  OperationState state(op->getLoc(), op->getName(), operands, TypeRange(type.getElementType()), op->getAttrs());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  return b.create(state)->getResult(0);
+}
+
+/// The op, and what it alone used.
+void eraseUnused(Operation *op) {
+  if (!op || !isOpTriviallyDead(op))
+    return;
+  SmallVector<Value> operands(op->getOperands());
+  op->erase();
+  for (Value operand : operands)
+    eraseUnused(operand.getDefiningOp());
+}
+
+/// Lanes, at 0, and tiles without dimensions that are such numbers.
+void openNumbers(tile::KernelOp kernel) {
+  SmallVector<Operation *> ops;
+  kernel.walk([&](Operation *op) {
+    auto extract = dyn_cast<tile::ExtractOp>(op);
+    bool isFirst = extract && llvm::all_of(extract.getIndices(), [](Value index) { return matchPattern(index, m_Zero()); });
+    if (isFirst || (isa<tile::ReshapeOp>(op) && !isTile(op->getResult(0))))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    if (Value number = numberIn(op->getOperand(0), b))
+      op->getResult(0).replaceAllUsesWith(number);
+    eraseUnused(op);
+  }
+}
+
 struct OpenExtracts : PassWrapper<OpenExtracts, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenExtracts)
   StringRef getArgument() const final { return "open-extracts"; }
-  StringRef getDescription() const final { return "lanes of loaded tiles become loads of numbers"; }
+  StringRef getDescription() const final { return "lanes of loaded tiles become loads of numbers, tiles of one lane numbers"; }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
   void runOnOperation() final {
     tile::KernelOp kernel = getOperation();
+    openNumbers(kernel);
     SmallVector<Value> stored = storedPlaces(kernel);
     SmallVector<tile::ExtractOp> extracts;
     kernel.walk([&](tile::ExtractOp op) { extracts.push_back(op); });

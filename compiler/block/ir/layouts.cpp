@@ -118,6 +118,21 @@ LogicalResult verifyLayouts(Operation *root) {
   return failure(result.wasInterrupted());
 }
 
+bool canBeComputedAnywhere(Value tile) {
+  SmallVector<Value> values{tile};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumRegions() || isa<MmaWaitOp, ReadOp>(op))
+      return false;
+    values.append(op->operand_begin(), op->operand_end());
+  }
+  return true;
+}
+
 unsigned storedAlong(SharedType shared, MapType map, unsigned warpgroups) {
   ArrayRef<int64_t> shape = shared.getShape();
   auto walked = walkedDimensions(map, shape);

@@ -13,6 +13,9 @@ std::optional<layout::Layout> operandLayout(mlir::Operation *op, const layout::L
 /// True if `op` gives or takes tiles of any layouts: splats, ranges, constants, what moves tiles, control flow.
 bool takesAnyLayout(mlir::Operation *op);
 
+/// Computed from what is stored nowhere by ops that any thread can do again.
+bool canBeComputedAnywhere(mlir::Value tile);
+
 /// The dimension of a stored tile along which a role's warpgroups deal its boxes out, each a part as large: the first that can be divided so;
 /// the tile's rank if none can, and one warpgroup stores all.
 unsigned storedAlong(SharedType shared, MapType map, unsigned warpgroups);

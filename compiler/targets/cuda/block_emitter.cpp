@@ -59,6 +59,11 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
     bytes += copies * 8 * (remap->getNumOperands() - 1);
     madeMaps += storesBoxes(remap) ? copies : 2;
   });
+  kernel.walk([&](block::RoleOp role) {
+    constexpr unsigned widest = 16; // bytes, of a load
+    betweenWarps[role] = bytes = llvm::alignTo(bytes, widest);
+    bytes += llvm::alignTo(bytesBetweenWarps(role), widest) * role.instanceCount();
+  });
   bytes = llvm::alignTo(bytes, alignment);
   kernel.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<block::AllocOp>(op); alloc && alloc.getOver()) {
@@ -281,6 +286,8 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
     info.split = {0, uint32_t(steps[0]), uint32_t(steps[1])};
   return info;
 }
+
+unsigned sharedBytesOf(tile::KernelOp kernel) { return SharedPlan(kernel).bytes; }
 
 bool hasRoles(tile::KernelOp kernel) { return !kernel.getBody().getOps<block::RolesOp>().empty(); }
 

@@ -1,10 +1,11 @@
 #pragma once
 // The emission of one kernel in block IR. block_emitter.cpp: the kernel, its shared memory and its roles; block_scalars.cpp: numbers, loops,
 // branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
-// cores of warpgroups; block_warp_products.cpp: of warps; block_tiles.cpp, block_reduces.cpp: registers; block_shared.cpp: between them and
+// cores of warpgroups; block_warp_products.cpp: of warps; block_tiles.cpp, block_reduces.cpp: registers; block_lines.cpp: between warps; block_shared.cpp: between them and
 // shared memory; block_atomics.cpp: updates of memory.
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/aliasing.h"
+#include "compiler/targets/cuda/block_lines.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/layout/layout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,9 +24,10 @@ struct SharedPlan {
   };
   llvm::DenseMap<mlir::Operation *, Ring> rings;
   llvm::DenseMap<mlir::Operation *, unsigned> allocations;
-  llvm::MapVector<mlir::Operation *, unsigned> made; // of maps that are made on the device: what the last one was made of
-  unsigned madeMaps = 0;                             // places for such maps, in the block's part of the workspace
-  unsigned exchange = 0;                             // where one thread shows the others of its role what an update has given
+  llvm::MapVector<mlir::Operation *, unsigned> made;        // of maps that are made on the device: what the last one was made of
+  unsigned madeMaps = 0;                                    // places for such maps, in the block's part of the workspace
+  llvm::DenseMap<mlir::Operation *, unsigned> betweenWarps; // of roles: where warps show each other what they have combined
+  unsigned exchange = 0; // where one thread shows the others of its role what an update has given
   unsigned bytes = 0;
 
   explicit SharedPlan(tile::KernelOp kernel);
@@ -271,10 +273,36 @@ private:
   /// Who takes the turn behind `who` need not wait any more.
   void handOn(llvm::Value *who);
 
-  // -- reductions (block_reduces.cpp)
+  // -- reductions and scans (block_reduces.cpp)
+  struct Scanned;
   void emitReduce(tile::ReduceOp reduce);
+  void emitScan(tile::ScanOp scan);
+  /// Nothing, and an error, where there is no code for such lines.
+  std::optional<llvm::SmallVector<LineDigit>> linesOf(mlir::Operation *op, unsigned axis);
+  /// Into `left`, one value an operand.
+  void combine(mlir::Region &region, Parts &left, const Parts &right);
+  /// `own` behind `before`, where `exists` (null: always) says that there is something.
+  void putBefore(Scanned &scan, const Parts &before, llvm::Value *exists, Parts &own);
+  void scanRegisters(Scanned &scan, const LineDigit &digit);
+  void scanLanes(Scanned &scan, const LineDigit &digit);
+  void scanWarps(Scanned &scan, const LineDigit &digit);
   /// The value of the lane whose number differs in this bit.
   llvm::Value *fromLane(llvm::Value *value, unsigned distance);
+  Parts fromLane(const Parts &values, unsigned distance);
+
+  // -- what warps combine (block_lines.cpp)
+  /// A line of values, one of each warp that shares it, from number `first` on; one an operand is this warp's.
+  struct Shown {
+    llvm::Value *first;
+    Parts values;
+  };
+  /// What all `count` warps have of each line, this one's number among them is `own`. `values`: of all lines of a tile.
+  std::vector<llvm::SmallVector<Parts>> showWarps(llvm::ArrayRef<Shown> shown, llvm::ArrayRef<mlir::Type> elements,
+                                                  int64_t values, llvm::Value *own, unsigned count);
+  /// This lane's, or warp's, number in the digit.
+  llvm::Value *digitOf(const LineDigit &digit);
+  /// Of the element that the register holds, in the layout's tile.
+  llvm::Value *numberIn(const layout::Layout &layout, unsigned number);
 
   // -- helpers
   llvm::ConstantInt *i32(int64_t value) { return b.getInt32(value); }

@@ -275,6 +275,9 @@ void BlockEmitter::emitStart(block::MmaStartOp start) {
 
 BlockEmitter::Parts BlockEmitter::packed(Value tile) {
   Parts elements = partsOf(tile), words;
+  for (llvm::Value *&element : elements) // a factor: others are of 16 bits at most
+    if (getElementTypeOrSelf(tile.getType()).isF32())
+      element = roundedTF32(element);
   unsigned each = 32 / getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth();
   for (unsigned first = 0; first < elements.size(); first += each) {
     llvm::Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(elements[first]->getType(), each));

@@ -378,6 +378,7 @@ void BlockEmitter::emitOp(Operation &op) {
       .Case([&](block::ReadOp op) { emitRead(op); })
       .Case([&](block::JoinOp op) { emitJoin(op); })
       .Case([&](tile::ReduceOp op) { emitReduce(op); })
+      .Case([&](tile::ScanOp op) { emitScan(op); })
       .Case([&](block::AllocOp op) { emitAlloc(op); })
       .Case([&](tile::StoreOp op) { emitStore(op); })
       .Case([&](tile::LoadOp op) { isa<RankedTensorType>(op.getType()) ? emitLoadOfTile(op) : emitLoadOfScalar(op); })

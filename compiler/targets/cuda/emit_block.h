@@ -10,8 +10,8 @@ namespace tilery::cuda {
 /// Whether the kernel is block IR with roles, which `emitBlock` takes.
 bool hasRoles(tile::KernelOp kernel);
 
-/// The tile's rows lie in single warps, so that lanes combine them: there is code for that alone.
-bool isReducedInWarps(tile::ReduceOp reduce);
+/// Bytes of shared memory that the kernel takes.
+unsigned sharedBytesOf(tile::KernelOp kernel);
 
 /// Emits the kernel into the emitter's module; gives how it is launched. Failure, after an error was reported, where an op has no code.
 mlir::FailureOr<GpuInfo> emitBlock(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine);

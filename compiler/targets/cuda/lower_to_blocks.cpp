@@ -2,9 +2,11 @@
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/explain.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/ir/layouts.h"
 #include "compiler/block/passes.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/progress.h"
+#include "compiler/targets/cuda/block_lines.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/targets/cuda/print_blocks.h"
 #include "mlir/Pass/PassManager.h"
@@ -24,34 +26,22 @@ bool multiplies(tile::KernelOp kernel, bool disjoint, std::string &why) {
   return found && !(product && product->product.steps() && analysis::constantOf(product->product.steps()).value_or(1) <= 0);
 }
 
-/// Computed from what is stored nowhere by ops that any thread can do again.
-bool canBeComputedAnywhere(Value tile) {
-  SmallVector<Value> values{tile};
-  llvm::DenseSet<Value> seen;
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
-      continue;
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getNumRegions() || isa<block::MmaWaitOp, block::ReadOp>(op))
-      return false;
-    values.append(op->operand_begin(), op->operand_end());
-  }
-  return true;
-}
-
 /// What code cannot be made for, of what passes over loops may leave.
 const char *withoutCode(tile::KernelOp lowered) {
   const char *why = nullptr;
   lowered.walk([&](Operation *op) {
-    if (auto convert = dyn_cast<block::ConvertOp>(op); convert && !canBeComputedAnywhere(convert.getValue()))
+    if (auto convert = dyn_cast<block::ConvertOp>(op); convert && !block::canBeComputedAnywhere(convert.getValue()))
       why = "a tile would have to go from threads to others";
     if (isa<block::MapOp>(op) && block::multipliesByWarps(op))
       why = "boxes are for Hopper's copy engine";
-    if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && !isReducedInWarps(reduce))
-      why = "rows would have to be combined over several warps";
+    if (isa<tile::ReduceOp, tile::ScanOp>(op) && !isCombined(op))
+      why = "elements that it combines lie so that there is no code for it";
   });
   return why;
+}
+/// What the lowered kernel hands from threads to others may find no place beside its slots.
+const char *withoutRoom(tile::KernelOp lowered, const block::Gpu &gpu) {
+  return int64_t(sharedBytesOf(lowered)) > gpu.sharedBytes ? "what its threads hand on finds no shared memory" : nullptr;
 }
 /// Why roles must not be launched, if they must not.
 std::string uncheckedBarriers(tile::KernelOp lowered) {
@@ -116,6 +106,9 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     why = left ? left.str() : "no schedule fits shared memory and registers";
   } else if (const char *missing = withoutCode(made())) { // though a schedule was found, and told
     why = missing;
+    refuse(why);
+  } else if (const char *full = withoutRoom(made(), gpu)) {
+    why = full;
     refuse(why);
   } else if (why = uncheckedBarriers(made()); !why.empty() && lower::verifies()) {
     kernel.emitError(why); // a defect of ours

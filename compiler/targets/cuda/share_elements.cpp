@@ -1,4 +1,5 @@
 // How the threads of a block share the elements of tiles.
+#include "compiler/ir/commutes.h"
 #include "compiler/ir/hints.h"
 #include "compiler/targets/cuda/block_plan.h"
 #include "compiler/analysis/divisor.h"
@@ -244,7 +245,7 @@ private:
         continue;
       }
       std::optional<ThreadMap::Lines> lines = map->lines(nest.shape, reduce.getAxis());
-      if (!lines || block.cluster > 1 || !commutes(reduce))
+      if (!lines || block.cluster > 1 || !tile::commutes(reduce))
         return;
       bytes += bytesOf(*map, *lines, map->chunks / lines->chunks, reduce);
     }
@@ -252,12 +253,6 @@ private:
       return;
     block.exchangeBytes = std::max(block.exchangeBytes, bytes);
     block.mapped[&nest] = map;
-  }
-
-  /// Along rows elements are combined in another order anyway, along other dimensions in theirs unless that makes no difference.
-  static bool commutes(tile::ReduceOp reduce) {
-    auto ops = reduce.getCombine().front().without_terminator();
-    return llvm::hasSingleElement(ops) && (*ops.begin()).hasTrait<OpTrait::IsCommutative>();
   }
 
   /// Shared memory for `count` values of each operand of a thread.

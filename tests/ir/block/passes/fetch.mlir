@@ -112,7 +112,7 @@ tile.kernel @gathered(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %rows: 
 }
 
 // What threads cannot compute element by element stays tile IR.
-// WHY: sums ({{.*}}): no blocks, for the first operand is no box of a tensor in memory: it is computed, not loaded; nor can threads fetch it: it is computed by tile.scan, not element by element
+// WHY: sums ({{.*}}): no blocks, for the first operand is no box of a tensor in memory: it is computed, not loaded; nor can threads fetch it: it is computed by tile.sort, not element by element
 // ROLES-LABEL: tile.kernel @sums
 // ROLES-NOT: block.roles
 // ROLES: tile.return
@@ -123,11 +123,7 @@ tile.kernel @sums(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %c: !tile.p
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %place = tile.access %a, %c0 steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
   %tile = tile.load %place : !tile.access<64x64xf16> -> tensor<64x64xf16>
-  %most = tile.scan %tile axis 1 {
-  ^bb0(%x: f16, %y: f16):
-    %z = arith.maximumf %x, %y : f16
-    tile.yield %z : f16
-  } : tensor<64x64xf16> -> tensor<64x64xf16>
+  %most = tile.sort %tile axis 1 : tensor<64x64xf16> -> tensor<64x64xf16>
   %less = arith.subf %tile, %most : tensor<64x64xf16>
   %sum = tile.dot %less, %tile, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   %c_place = tile.access %c, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <64x64xf32>

@@ -1,0 +1,63 @@
+"""Products both of whose factors are computed in f32, in registers, in several spellings."""
+
+import tilelang
+import tilelang.language as T
+import tileon
+import tileon.language as tl
+
+
+@tileon.jit
+def states(k_ptr, v_ptr, g_ptr, h_ptr, out_ptr, N, BT: tl.constexpr, K: tl.constexpr, V: tl.constexpr, TURNED: tl.constexpr):
+    """States of a recurrence: rows weighted, turned, times rows weighted."""
+    rows, keys, values = tl.arange(0, BT), tl.arange(0, K), tl.arange(0, V)
+    state = tl.zeros([K, V], dtype=tl.float32)
+    for at in range(0, N, BT):
+        tl.store(h_ptr + at // BT * K * V + keys[:, None] * V + values[None, :], state)
+        g = tl.load(g_ptr + at + rows)
+        if TURNED:
+            k = tl.load(k_ptr + (at + rows)[:, None] * K + keys[None, :])
+            kg = tl.trans(k.to(tl.float32) * g[:, None])
+        else:
+            k = tl.load(k_ptr + (at + rows)[None, :] * K + keys[:, None])
+            kg = k.to(tl.float32) * g[None, :]
+        v = tl.load(v_ptr + (at + rows)[:, None] * V + values[None, :])
+        state = tl.dot(kg, v.to(tl.float32) + g[:, None], state, input_precision="tf32")
+    tl.store(out_ptr + keys[:, None] * V + values[None, :], state)
+
+
+@tilelang.jit(out_idx=[-1])
+def gradients(n, rows, keys, values, threads, stages):
+    """Factors in buffers that lie along k; the sums are rounded, and a factor themselves, in the same step."""
+
+    @T.prim_func
+    def kernel(
+        Q: T.Tensor((n, keys), "bfloat16"),
+        D: T.Tensor((n, values), "bfloat16"),
+        G: T.Tensor((n,), "float32"),
+        Out: T.Tensor((keys, values), "float32"),
+    ):
+        with T.Kernel(1, threads=threads) as _:
+            q, d = T.alloc_shared((rows, keys), "bfloat16"), T.alloc_shared((rows, values), "bfloat16")
+            g = T.alloc_shared((rows,), "float32")
+            qf, qt = T.alloc_fragment((rows, keys), "float32"), T.alloc_fragment((keys, rows), T.tfloat32)
+            df, dt = T.alloc_fragment((rows, values), "float32"), T.alloc_fragment((values, rows), T.tfloat32)
+            ds, low = T.alloc_shared((values, rows), T.tfloat32), T.alloc_shared((keys, values), "bfloat16")
+            acc, own = T.alloc_fragment((keys, values), "float32"), T.alloc_fragment((rows, values), "float32")
+            T.clear(acc)
+            for step in T.Pipelined(n // rows, num_stages=stages):
+                T.copy(acc, low)
+                T.copy(Q[step * rows, 0], q)
+                T.gemm(q, low, own, clear_accum=True)
+                T.copy(D[step * rows, 0], d)
+                T.copy(G[step * rows], g)
+                T.copy(q, qf)
+                for r, x in T.Parallel(rows, keys):
+                    qt[x, r] = qf[r, x] * g[r]
+                T.copy(d, df)
+                for r, x in T.Parallel(rows, values):
+                    dt[x, r] = df[r, x] + T.if_then_else(own[r, x] > 0, 1, 0)
+                T.copy(dt, ds)
+                T.gemm(qt, ds, acc, transpose_B=True)
+            T.copy(acc, Out)
+
+    return kernel

@@ -1,0 +1,61 @@
+"""Both factors of a product are computed in f32: the second one goes through shared memory along k, and it is right.
+
+Numbers are small integers, so that results are exact whatever the order."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tilery import compat
+
+PROGRAMS = compat.load(Path(__file__).parent / "computed_programs.py")
+
+
+def draw(device, *shape, low=-2, high=3, dtype=torch.bfloat16):
+    return torch.randint(low, high, shape).to(device, dtype)
+
+
+def states(device, keys, turned):
+    n, values = 128, 64
+    k, v, g = draw(device, n, keys), draw(device, n, values), draw(device, n, dtype=torch.float32)
+    before, out = (torch.full((*x, keys, values), float("nan"), device=device) for x in ((2,), ()))
+    kernel = PROGRAMS.states[(1,)](k, v, g, before, out, n, BT=64, K=keys, V=values, TURNED=turned, num_warps=4)
+    weights = g.double()[:, None]
+    parts = [x.view(2, n // 2, -1) for x in (k.double() * weights, v.double() + weights)]
+    first, second = parts[0].mT @ parts[1]
+    assert torch.equal(before.double(), torch.stack([first * 0, first])) and torch.equal(out.double(), first + second)
+    return kernel.module
+
+
+def gradients(device, keys, threads, stages):
+    n, rows, values = 128, 64, 64
+    q, d, g = draw(device, n, keys, low=-1, high=2), draw(device, n, values, low=-1, high=2), draw(device, n, dtype=torch.float32)
+    kernel = PROGRAMS.gradients(n, rows, keys, values, threads, stages)
+    exact = torch.zeros(keys, values, dtype=torch.float64, device=device)
+    for at in range(0, n, rows):
+        x, y, w = (t[at : at + rows].double() for t in (q, d, g))
+        own = x @ exact.bfloat16().double()
+        exact += (x * w[:, None]).mT @ (y + (own > 0))
+    assert torch.equal(kernel(q, d, g).double(), exact)
+    return kernel._latest().module
+
+
+CASES = {
+    "turned": lambda device: states(device, 64, True),
+    "turned by two warpgroups": lambda device: states(device, 128, True),
+    "as it lies": lambda device: states(device, 128, False),
+    "buffers": lambda device: gradients(device, 64, 128, 0),
+    "buffers of two warpgroups": lambda device: gradients(device, 128, 256, 2),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_takes_the_path(case, goes_through_blocks):
+    goes_through_blocks(case("cpu"))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_is_right(case):
+    case("cuda")
