@@ -47,3 +47,28 @@ tile.kernel @computed(%o: !tile.ptr<i32>, %k: i64) {
   tile.store %q, %one : !tile.access<i32>, i32
   tile.return
 }
+
+// A tile of one lane that a number became is the number again.
+// CHECK-LABEL: tile.kernel @total
+// CHECK: %[[TOTAL:.*]] = tile.reduce
+// CHECK-NOT: tile.reshape
+// CHECK-NOT: tile.extract
+// CHECK: %[[TWICE:.*]] = arith.addf %[[TOTAL]], %[[TOTAL]] : f32
+// CHECK: tile.splat %[[TWICE]]
+tile.kernel @total(%x: !tile.ptr<f32>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %place = tile.access %x, %c0 steps(%c1) bounds [0]() : <f32>, (i64), () -> <64xf32>
+  %line = tile.load %place : !tile.access<64xf32> -> tensor<64xf32>
+  %sum = tile.reduce %line axis 0 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  } : tensor<64xf32> -> f32
+  %one = tile.reshape %sum : f32 -> tensor<1xf32>
+  %twice = arith.addf %one, %one : tensor<1xf32>
+  %number = tile.extract %twice[%c0] : tensor<1xf32>, i64 -> f32
+  %all = tile.splat %number : f32 -> tensor<64xf32>
+  tile.store %place, %all : !tile.access<64xf32>, tensor<64xf32>
+  tile.return
+}

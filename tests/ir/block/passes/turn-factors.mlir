@@ -48,3 +48,28 @@ tile.kernel @stored(%x: !tile.ptr<f32>, %o: !tile.ptr<f16>) {
   tile.store %ao, %half : !tile.access<64x64xf16>, tensor<64x64xf16>
   tile.return
 }
+
+// A second factor of f32 that is computed is a tile along k, exchanged; one for both products.
+// CHECK-LABEL: tile.kernel @wide
+// CHECK: %[[SECOND:.*]] = arith.addf
+// CHECK-NEXT: %[[LINES:.*]] = tile.permute %[[SECOND]] [1, 0] : tensor<64x32xf32> -> tensor<32x64xf32>
+// CHECK-NEXT: %[[FACTOR:.*]] = tile.permute %[[LINES]] [1, 0] : tensor<32x64xf32> -> tensor<64x32xf32>
+// CHECK-NOT: tile.permute
+// CHECK: tile.dot %{{.*}}, %[[FACTOR]],
+// CHECK: tile.dot %{{.*}}, %[[FACTOR]],
+tile.kernel @wide(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %none = arith.constant dense<0.0> : tensor<64x32xf32>
+  %ax = tile.access %x, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <64x64xf32>
+  %tx = tile.load %ax : !tile.access<64x64xf32> -> tensor<64x64xf32>
+  %ay = tile.access %y, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <64x32xf32>
+  %ty = tile.load %ay : !tile.access<64x32xf32> -> tensor<64x32xf32>
+  %sum = arith.addf %ty, %ty : tensor<64x32xf32>
+  %first = tile.dot %tx, %sum, %none {precision = 1 : i32} : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+  %both = tile.dot %tx, %sum, %first {precision = 1 : i32} : tensor<64x64xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+  %ao = tile.access %o, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <64x32xf32>
+  tile.store %ao, %both : !tile.access<64x32xf32>, tensor<64x32xf32>
+  tile.return
+}
