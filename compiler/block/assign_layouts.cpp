@@ -7,6 +7,7 @@
 #include "compiler/block/find_fetch.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
+#include "compiler/block/kernel_work.h"
 #include "compiler/block/passes.h"
 #include "compiler/block/sum_layouts.h"
 #include "compiler/block/warp_schedules.h"
@@ -276,27 +277,6 @@ private:
     unsigned count = 0;
     role.walk([&](MmaStartOp) { ++count; });
     return count == 1 && !isNeededWhole(start) && !isTile(start.getA());
-  }
-
-  /// True if whole rows of the product's sums are combined, or go into another product.
-  static bool isNeededWhole(MmaStartOp start) {
-    SmallVector<Value> values{start.getResult()};
-    llvm::DenseSet<Value> seen;
-    while (!values.empty()) {
-      Value value = values.pop_back_val();
-      if (!seen.insert(value).second)
-        continue;
-      values.append(flowOf(value));
-      for (Operation *user : value.getUsers()) {
-        auto reduce = dyn_cast<tile::ReduceOp>(user);
-        auto next = dyn_cast<MmaStartOp>(user);
-        if ((reduce && reduce.getAxis() == 1) || (next && next.getA() == value))
-          return true;
-        if (isPlain(user) || isa<MmaWaitOp, tile::ReshapeOp>(user) || (next && next.getC() == value))
-          values.append(user->result_begin(), user->result_end());
-      }
-    }
-    return false;
   }
 
   /// How a first factor lies in registers.

@@ -2,6 +2,7 @@
 #include "compiler/block/early_loads.h"
 #include "compiler/block/explain.h"
 #include "compiler/block/find_kernel.h"
+#include "compiler/block/kernel_work.h"
 #include "compiler/block/live_words.h"
 #include "compiler/block/load_ahead.h"
 #include "compiler/block/near_exponentials.h"
@@ -203,13 +204,14 @@ static Task taskOf(const LoopKernel &found) {
   work.once = found.loops.empty();
   work.nested = found.isNested();
   struct Stretch {
-    unsigned products = 0, sums = 0, wide = 0, factors = 0, largest = 0; // words of registers
-    unsigned behind = 0;                                                 // of sums that come of factors in shared memory
-    unsigned before = 0;                                                 // of sums that such factors come of, and nothing else
-    unsigned carried = 0;                                                // of what the loop carries beside sums
-    double operations = 0, narrow = 0;
+    unsigned products = 0, sums = 0, shared = 0, factors = 0, largest = 0; // words of registers
+    unsigned behind = 0;                                                   // of sums that come of factors in shared memory
+    unsigned before = 0;                                                   // of sums that such factors come of, and nothing else
+    unsigned carried = 0;                                                  // of what the loop carries beside sums
+    double operations = 0, repeated = 0;
   };
   std::map<unsigned, Stretch> stretches;
+  bool canShare = true; // columns
   for (const BoxProduct &dot : found.dots) {
     Stretch &stretch = stretches[found.stretchOf(dot.op)];
     bool isShown = found.isShown(dot);
@@ -220,7 +222,7 @@ static Task taskOf(const LoopKernel &found) {
     bool isFresh = startsFresh(cast<tile::DotOp>(dot.op));
     (isShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
     if (dot.m < problem.m)
-      work.low.push_back({dot.m, dot.n});
+      work.low.push_back({dot.m, dot.n, dot.columnUnit()});
     unsigned second = dot.loadedB ? 0 : each * dot.n * dot.k * dot.elementBytes() / 4; // on its way
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor + second);
@@ -230,8 +232,11 @@ static Task taskOf(const LoopKernel &found) {
         stretch.carried = carriedWords(loop, found);
     double operations = work.once || found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
-    stretch.wide += dot.n > mostColumns ? sums : 0;
-    stretch.narrow += dot.n > mostColumns ? 0 : operations;
+    bool isWhole = isNeededWhole(dot.op->getResult(0));
+    stretch.shared += isWhole ? 0 : sums;
+    stretch.repeated += isWhole ? operations : 0;
+    work.wide |= dot.n > mostColumns;
+    canShare &= isWhole || consumersAcross({dot.m, dot.n, dot.columnUnit()}, 2);
   }
   for (auto &[number, stretch] : stretches) {
     stretch.sums += stretch.carried;
@@ -240,9 +245,9 @@ static Task taskOf(const LoopKernel &found) {
     work.words = std::max(work.words, words(stretch.factors));
     work.fewerWords = std::max(work.fewerWords, words(stretch.largest));
     work.allWords = std::max(work.allWords, stretch.sums + stretch.before + stretch.behind + stretch.largest);
-    work.wideWords = std::max(work.wideWords, stretch.wide);
+    work.sharedWords = canShare ? std::max(work.sharedWords, stretch.shared) : 0;
     work.operations = std::max(work.operations, stretch.operations);
-    work.repeated = std::max(work.repeated, stretch.narrow);
+    work.repeated = std::max(work.repeated, stretch.repeated);
   }
   if (work.once) {
     Block &body = tile::KernelOp(found.kernel).getBody().front();

@@ -30,6 +30,10 @@ bool BoxProduct::movesAcross() const {
   };
   return (steppedA && moves(a, 0)) || (steppedB && moves(b, 1));
 }
+unsigned BoxProduct::columnUnit() const {
+  constexpr unsigned rowsOfSwizzle = 8, bytesOfSwizzle = 128; // at most
+  return kMajorB() ? rowsOfSwizzle : std::gcd(n * elementBytes(), bytesOfSwizzle) / elementBytes();
+}
 tile::Precision BoxProduct::precision() const {
   auto dot = dyn_cast<tile::DotOp>(op);
   return dot ? dot.getPrecision() : cast<tile::ContractOp>(op).getPrecision();

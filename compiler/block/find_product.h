@@ -37,6 +37,9 @@ struct BoxProduct {
   /// True where k is contiguous.
   bool kMajorA() const { return fetchedA ? fetchedA->line == 1 : a.dimensions[0].tile == 1; }
   bool kMajorB() const { return !loadedB ? turnedB : fetchedB ? fetchedB->line == 0 : b.dimensions[0].tile == 0; }
+  /// Columns that lie together in shared memory, in a swizzle's row or in neighbouring rows: a product of fewer begins where some of them do,
+  /// or within them.
+  unsigned columnUnit() const;
   unsigned elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
   /// Number of steps; null: one.
   mlir::Value steps() const;

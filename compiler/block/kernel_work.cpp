@@ -3,6 +3,7 @@
 #include "compiler/block/kernel_work.h"
 #include "compiler/block/find_product.h"
 #include "compiler/block/ir/layouts.h"
+#include "compiler/block/ir/uses.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -151,6 +152,30 @@ static bool mayClash(tile::LoadOp load, Value place) {
   if (!from || !to)
     return true;
   return rootOf(load.getPlace()) == rootOf(place) && !areSame(from, to);
+}
+
+bool isNeededWhole(Value product) {
+  SmallVector<Value> values{product};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    values.append(flowOf(value));
+    for (Operation *user : value.getUsers()) {
+      auto reduce = dyn_cast<tile::ReduceOp>(user);
+      auto reshape = dyn_cast<tile::ReshapeOp>(user);
+      auto dot = dyn_cast<tile::DotOp>(user);
+      auto start = dyn_cast<MmaStartOp>(user);
+      bool isCut = reshape && sameButOnes(tile::shapeOf(value.getType()), tile::shapeOf(reshape.getType())).empty();
+      if (isCut || (reduce && reduce.getAxis() > 0) || (dot && dot.getA() == value) || (start && start.getA() == value))
+        return true;
+      if (OpTrait::hasElementwiseMappableTraits(user) || isa<MmaWaitOp, tile::ReshapeOp>(user) ||
+          (dot && dot.getAcc() == value) || (start && start.getC() == value))
+        values.append(user->result_begin(), user->result_end());
+    }
+  }
+  return false;
 }
 
 bool isFactor(tile::LoadOp load) {

@@ -15,6 +15,8 @@ bool comesOfTiles(mlir::Value number);
 bool liesByTiles(mlir::Value place);
 /// A branch that a number decides, around work that can be done where sums lie. `loads` gets the numbers that it reads.
 bool isBranchOnSums(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads);
+/// True if whole rows of the product's sums are combined or cut in pieces, or go into another product: each thread's rows then lie in few lanes.
+bool isNeededWhole(mlir::Value product);
 /// True if only products, dots, read what is loaded, as factors.
 bool isFactor(tile::LoadOp load);
 

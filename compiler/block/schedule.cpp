@@ -86,7 +86,7 @@ unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   bool late = p.loop && s.overlap;
   unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
   unsigned each =
-      s.across ? (words - p.loop->wideWords) / 128 + p.loop->wideWords / (128 * s.consumers) : words / (128 * s.consumers);
+      s.across ? (words - p.loop->sharedWords) / 128 + p.loop->sharedWords / (128 * s.consumers) : words / (128 * s.consumers);
   each += s.apart / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0);
   return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
@@ -186,7 +186,7 @@ bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
 bool canShare(const ScheduleProblem &p, unsigned consumers) {
   if (p.m / 64 % consumers)
     return false;
-  return !p.loop || llvm::all_of(p.loop->low, [&](auto &shape) { return consumersAcross(shape[0], shape[1], consumers) != 0; });
+  return !p.loop || llvm::all_of(p.loop->low, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
 }
 
 /// Overrides may ask for what there is no code for.
@@ -340,11 +340,13 @@ SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s)
 }
 } // namespace
 
-unsigned consumersAcross(unsigned m, unsigned n, unsigned consumers) {
+unsigned consumersAcross(const LowProduct &product, unsigned consumers) {
+  auto [m, n, unit] = product;
   if (m / 64 % consumers == 0)
     return 1;
-  unsigned across = consumers / (m / 64);
-  return consumers % (m / 64) == 0 && n % (8 * across) == 0 ? across : 0;
+  unsigned across = consumers / (m / 64), columns = n / std::max(across, 1u);
+  bool shared = consumers % (m / 64) == 0 && n % (8 * across) == 0 && (columns % unit == 0 || unit % columns == 0);
+  return shared ? across : 0;
 }
 
 std::string Schedule::print() const {
@@ -477,7 +479,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       continue;
     bool mostAreLow = problem.loop && 2 * problem.loop->low.size() > problem.loop->products; // serialised: C7517
     schedule.spread = !nested && !handsOn && !mostAreLow && (spreads || shown) && (shown || step.lanes < step.tensorCores);
-    schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wideWords;
+    schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wide && problem.loop->sharedWords;
     schedule.partial = std::min(problem.partial, schedule.k);
     if ((!canShare(problem, consumers) && !schedule.across) ||
         !(schedule.partial ? dealForPartial(problem, schedule) : dealRegisters(problem, schedule)))
@@ -506,6 +508,12 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   if (candidates.empty() && problem.partial) { // then the sums are as exact as the tensor cores make them
     ScheduleProblem other = problem;
     other.partial = 0;
+    return priceSchedules(other);
+  }
+  if (candidates.empty() && problem.loop && problem.loop->sharedWords &&
+      !problem.loop->wide) { // many products have many columns, too
+    ScheduleProblem other = problem;
+    other.loop->wide = true;
     return priceSchedules(other);
   }
   for (size_t i = 0; i < candidates.size(); ++i)

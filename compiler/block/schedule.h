@@ -7,33 +7,38 @@
 
 namespace tilery::block {
 
-/// A loop with several products and work between them, or such work without a loop, in place of the steps of one.
-struct LoopWork {
-  bool once = false;                    // there is no loop: a step is the program
-  bool nested = false;                  // products stand in loops in loops, or in branches: none is moved from step to step
-  int64_t slotBytes = 0, heldBytes = 0; // shared memory of what a step loads; of what all steps read
-  double operations = 0;                // of the tensor cores, in a step
-  double lanes = 0;                     // elements that a step computes between products
-  unsigned products = 0;                // of a step
-  unsigned words = 0;                   // of 32 bits that sums and factors take in registers
-  unsigned fewerWords = 0;              // where one factor at a time is there
-  unsigned productWords = 0;            // of one product with its factor, the largest (where there is no loop)
-  unsigned wideWords = 0;               // of these, sums of more columns than one product of a warpgroup has
-  double repeated = 0;                  // of the operations, those of other products
-  unsigned heldWords = 0;               // of first factors that stay for all steps
-  unsigned allWords = 0;                // where sums that come of others' factors are there with all others
-  bool masked = false;                  // it selects lanes
-  bool functions = false;               // it computes others than exponentials, or quotients
-  int64_t shownBytes = 0;               // of computed factors that go through shared memory; 0: none do
-  bool showsFirst = false;              // first factors are among those
-  bool stores = false;                  // it stores in its steps
-  unsigned aheadWords = 0;              // of registers, what a step can load that the next one computes factors with
-  /// Products of fewer rows than others: their m and n.
-  llvm::SmallVector<std::array<unsigned, 2>> low = {};
+/// A product whose columns consumers share, each a multiple of `unit` of them or a part of one: the second factor's rows lie so in pieces.
+struct LowProduct {
+  unsigned m, n, unit;
 };
 
-/// How many consumers stand side by side in a product of m x n, each with all rows that fall to it of n / that many columns; 0: they cannot.
-unsigned consumersAcross(unsigned m, unsigned n, unsigned consumers);
+/// A loop with several products and work between them, or such work without a loop, in place of the steps of one.
+struct LoopWork {
+  bool once = false;                      // there is no loop: a step is the program
+  bool nested = false;                    // products stand in loops in loops, or in branches: none is moved from step to step
+  int64_t slotBytes = 0, heldBytes = 0;   // shared memory of what a step loads; of what all steps read
+  double operations = 0;                  // of the tensor cores, in a step
+  double lanes = 0;                       // elements that a step computes between products
+  unsigned products = 0;                  // of a step
+  unsigned words = 0;                     // of 32 bits that sums and factors take in registers
+  unsigned fewerWords = 0;                // where one factor at a time is there
+  unsigned productWords = 0;              // of one product with its factor, the largest (where there is no loop)
+  unsigned sharedWords = 0;               // of these, sums whose columns warpgroups with the same rows can share
+  double repeated = 0;                    // of the operations, those of other products
+  bool wide = false;                      // a product has more columns than one of a warpgroup does
+  unsigned heldWords = 0;                 // of first factors that stay for all steps
+  unsigned allWords = 0;                  // where sums that come of others' factors are there with all others
+  bool masked = false;                    // it selects lanes
+  bool functions = false;                 // it computes others than exponentials, or quotients
+  int64_t shownBytes = 0;                 // of computed factors that go through shared memory; 0: none do
+  bool showsFirst = false;                // first factors are among those
+  bool stores = false;                    // it stores in its steps
+  unsigned aheadWords = 0;                // of registers, what a step can load that the next one computes factors with
+  llvm::SmallVector<LowProduct> low = {}; // products of fewer rows than others
+};
+
+/// How many consumers stand side by side in such a product, each with all rows that fall to it of n / that many columns; 0: they cannot.
+unsigned consumersAcross(const LowProduct &product, unsigned consumers);
 
 /// Cycles of an SM in which threads bring a step's factors that are no boxes.
 struct FetchWork {

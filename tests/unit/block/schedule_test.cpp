@@ -126,7 +126,7 @@ TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
   LoopWork work;
   work.slotBytes = 72 << 10, work.heldBytes = 72 << 10;
   work.products = 3;
-  work.wideWords = 64 * 512;
+  work.sharedWords = 64 * 512, work.wide = true;
   work.words = work.fewerWords = 64 * (512 + 64 + 32); // scores, and weights in pairs
   work.operations = 2. * 64 * 64 * (576 + 512), work.repeated = 2. * 64 * 64 * 576;
   work.lanes = 64 * 64 * 16;
@@ -136,8 +136,24 @@ TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
   EXPECT_EQ(schedule->across, 1u);
   EXPECT_EQ(schedule->consumers, 2u);
   EXPECT_EQ(schedule->overlap, 0u); // both slots would be held
-  latent.loop->wideWords = 0;       // sums that nobody can share
+  latent.loop->wide = false;        // in several products, each of a warpgroup's
+  ASSERT_TRUE(chooseSchedule(latent));
+  EXPECT_EQ(chooseSchedule(latent)->across, 1u);
+  latent.loop->sharedWords = 0; // sums that nobody can share
   EXPECT_FALSE(chooseSchedule(latent));
+  latent.loop->words = latent.loop->fewerWords = 64 * 128; // few enough for one
+  latent.loop->sharedWords = 64 * 96;
+  ASSERT_TRUE(chooseSchedule(latent));
+  EXPECT_EQ(chooseSchedule(latent)->across, 0u);
+}
+
+TEST(Schedule, SharesColumnsThatLieTogether) {
+  EXPECT_EQ(consumersAcross({128, 96, 32}, 2), 1u);
+  EXPECT_EQ(consumersAcross({64, 256, 64}, 2), 2u);
+  EXPECT_EQ(consumersAcross({64, 64, 64}, 2), 2u);  // halves of a swizzle's row
+  EXPECT_EQ(consumersAcross({64, 160, 32}, 2), 0u); // the second half would begin within one and end in another
+  EXPECT_EQ(consumersAcross({64, 160, 8}, 2), 2u);
+  EXPECT_EQ(consumersAcross({64, 24, 8}, 2), 0u);
 }
 
 TEST(Schedule, IsAnAttribute) {
