@@ -43,8 +43,13 @@ bool isScalarCode(Value value, Operation *loads, llvm::DenseSet<Value> &known) {
   if (isa<BlockArgument>(value) || !known.insert(value).second)
     return true;
   Operation *op = value.getDefiningOp();
-  if (auto load = dyn_cast<tile::LoadOp>(op); load && loads && isOutside(value, loads))
-    return !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    auto place = load.getPlace().getDefiningOp<tile::AccessOp>();
+    bool isKnown =
+        loads ? isOutside(value, loads)
+              : place && llvm::all_of(place->getOperands(), [&](Value each) { return isScalarCode(each, loads, known); });
+    return isKnown && !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
+  }
   if (SmallVector<tile::LoadOp> inside; isOfNumbers(op, inside)) { // a search for the next step
     bool computes = true;
     op->walk([&](Operation *each) {
@@ -57,6 +62,29 @@ bool isScalarCode(Value value, Operation *loads, llvm::DenseSet<Value> &known) {
                   (op->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(op));
   return computes && !isa<RankedTensorType>(value.getType()) &&
          llvm::all_of(op->getOperands(), [&](Value operand) { return isScalarCode(operand, loads, known); });
+}
+
+/// It is computed from numbers that were loaded, which may be any: not counting those that only decide between others.
+bool isOfLoaded(Value value, llvm::DenseSet<Value> &seen) {
+  if (!seen.insert(value).second)
+    return false;
+  auto any = [&](ValueRange values) { return llvm::any_of(values, [&](Value each) { return isOfLoaded(each, seen); }); };
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    if (argument && number == 0)
+      return any({loop.getLowerBound(), loop.getStep()});
+    unsigned carried = argument ? number - 1 : number;
+    return any({loop.getInitArgs()[carried], loop.getYieldedValues()[carried]});
+  }
+  if (argument)
+    return false;
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return any({branch.thenYield().getOperand(number), branch.elseYield().getOperand(number)});
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return any({select.getTrueValue(), select.getFalseValue()});
+  return isa<tile::LoadOp>(op) || (!isa<arith::CmpIOp, arith::CmpFOp>(op) && !op->getNumRegions() && any(op->getOperands()));
 }
 
 class BoxFinder {
@@ -358,6 +386,8 @@ private:
     for (auto [d, dimension] : llvm::enumerate(box.dimensions)) {
       if (!dimension.start.all([&](Value atom) { return isScalarCode(atom, made.before, known); }))
         return no("its place depends on what is loaded");
+      llvm::DenseSet<Value> seen;
+      dimension.isLoaded = !dimension.start.all([&](Value atom) { return !isOfLoaded(atom, seen); });
       bool begins = d < lines.size() ? lines[d].lower.has_value() : begun.contains(d);
       if (begins || signs.notNegative(dimension.start))
         continue;

@@ -15,6 +15,8 @@ struct BoxDimension {
   bool mayRepeat = false;
   /// Of a map made on the device: the start may be negative. The base then moves there, and the coordinate is 0.
   bool shifts = false;
+  /// The start comes of loaded numbers, which may be any: more than coordinates have bits for.
+  bool isLoaded = false;
 };
 
 /// What a launch must keep for a box to be the access.

@@ -11,18 +11,31 @@ using namespace mlir;
 
 namespace tilery::block {
 
+/// Whole rows are cut in pieces or put together of such: all dimensions but the first that differs are powers of two, as the numbers of
+/// neighbours in registers and lanes are, so that a layout of one shape is one of the other (`layout::reshaped`).
+static bool cutsRows(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  while (!from.empty() && !to.empty() && from[0] == to[0])
+    from = from.drop_front(), to = to.drop_front();
+  auto isCut = [](ArrayRef<int64_t> shape) {
+    return !shape.empty() && llvm::all_of(shape.drop_front(), [](int64_t extent) { return llvm::isPowerOf2_64(extent); });
+  };
+  return isCut(from) && isCut(to);
+}
+
 bool followsSums(Operation *op, bool mixes) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   if (llvm::none_of(op->getResultTypes(), isTile) && llvm::none_of(op->getOperandTypes(), isTile))
     return true;
   if (OpTrait::hasElementwiseMappableTraits(op) || takesAnyLayout(op))
     return !isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
-  if (auto reshape = dyn_cast<tile::ReshapeOp>(op))
-    return !sameButOnes(tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType())).empty();
+  if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
+    ArrayRef<int64_t> from = tile::shapeOf(reshape.getValue().getType()), to = tile::shapeOf(reshape.getType());
+    return !sameButOnes(from, to).empty() || (mixes && cutsRows(from, to));
+  }
   if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
     int64_t rank = cast<RankedTensorType>(reduce->getOperand(0).getType()).getRank();
-    bool isOfRows = int64_t(reduce.getAxis()) + 1 == rank;
-    return mixes && reduce->getNumResults() == 1 && rank <= 2 && (isOfRows || tile::commutes(reduce));
+    bool isOfRows = int64_t(reduce.getAxis()) + 1 == rank, isInRow = rank > 2 && reduce.getAxis() > 0;
+    return mixes && reduce->getNumResults() == 1 && (isInRow || (rank <= 2 && (isOfRows || tile::commutes(reduce))));
   }
   if (isa<tile::ScanOp>(op))
     return mixes && op->getNumResults() == 1 && cast<RankedTensorType>(op->getResult(0).getType()).getRank() <= 2;

@@ -202,10 +202,21 @@ static Value withinMade(OpBuilder &builder, Location location, const BoxDimensio
   return arith::SelectOp::create(builder, location, empty, number(1 << 30), start);
 }
 
+/// A coordinate of 32 bits: where the number has more, one as far outside of the tensor, in front of it or behind it.
+static Value withinBits(OpBuilder &builder, Location location, Value start) {
+  constexpr int64_t low = -(int64_t(1) << 30), high = (int64_t(1) << 31) - 2 * mostExtent; // lanes are added to it
+  auto number = [&](int64_t value) { return arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(value)); };
+  start = arith::MaxSIOp::create(builder, location, start, number(low));
+  start = arith::MinSIOp::create(builder, location, start, number(high));
+  return arith::TruncIOp::create(builder, location, builder.getI32Type(), start);
+}
+
 SmallVector<Value> placeCoords(OpBuilder &builder, Location location, const MappedTile &tile, AtomValue valueOf) {
   SmallVector<Value> coords;
   for (const BoxDimension &dimension : llvm::reverse(tile.box.dimensions)) {
-    Value start = placePolynomial(builder, location, dimension.start, valueOf, 32);
+    Value start = placePolynomial(builder, location, dimension.start, valueOf, dimension.isLoaded ? 64 : 32);
+    if (dimension.isLoaded)
+      start = withinBits(builder, location, start);
     coords.push_back(
         unlessRepeated(builder, location, dimension, withinMade(builder, location, dimension, start, valueOf), valueOf));
   }

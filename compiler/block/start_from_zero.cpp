@@ -1,8 +1,10 @@
 // start-from-zero: a product's sums that start from a tile (a bias, what is in memory) start from zero, and the tile is added behind the
-// last step: it need not be there before, and has no registers meanwhile.
+// last step: it need not be there before, and has no registers meanwhile. What a product clears is nothing that a loop has to carry.
 #include "compiler/block/find_kernel.h"
 #include "compiler/block/passes.h"
+#include "compiler/analysis/integer_op.h"
 #include "compiler/ir/zero.h"
+#include "compiler/passes/dead_carried.h"
 
 using namespace mlir;
 
@@ -16,6 +18,7 @@ struct StartFromZero : PassWrapper<StartFromZero, OperationPass<tile::KernelOp>>
   }
 
   void runOnOperation() final {
+    startCleared();
     SmallVector<tile::ContractOp> products;
     getOperation().walk([&](tile::ContractOp product) { products.push_back(product); });
     if (products.size() != 1 || tile::isPlusZero(products[0].getAcc()))
@@ -36,6 +39,20 @@ struct StartFromZero : PassWrapper<StartFromZero, OperationPass<tile::KernelOp>>
     sum->getResult(0).replaceAllUsesWith(sums);
     sum->erase();
     product.getAccMutable().assign(start);
+  }
+
+private:
+  void startCleared() {
+    bool changed = false;
+    getOperation().walk([&](tile::DotOp dot) {
+      if (!dot.getClear() || analysis::constantOf(dot.getClear()).value_or(0) == 0 || tile::isPlusZero(dot.getAcc()))
+        return;
+      OpBuilder builder(dot);
+      dot.getAccMutable().assign(arith::ConstantOp::create(builder, dot.getLoc(), builder.getZeroAttr(dot.getType())));
+      changed = true;
+    });
+    if (changed)
+      removeDeadCarried(getOperation());
   }
 };
 } // namespace
