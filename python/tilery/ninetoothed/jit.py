@@ -16,6 +16,7 @@ from ..core.cache import target_of
 from ..core.explanation import Explanation
 from ..core.names import takes_options
 from ..core.pickled import OwnCopy, by_name
+from ..core.unmade import launches_are_unmade
 from ..errors import error
 from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
@@ -173,6 +174,8 @@ class Kernel(OwnCopy):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if tuple(kwargs) in self._usual and len(args) == len(self.names):
             return self._launch(args, kwargs)
+        if launches_are_unmade():
+            return None
         if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
             if self._jagged:
                 args = tuple([self._rows(i, a) if i in self._jagged else a for i, a in enumerate(args)])
@@ -206,7 +209,7 @@ class Kernel(OwnCopy):
             absent = (None,) * (len(jagged.PARTS) - 1) + (0,)
             for i in reversed(self._jagged):
                 given = (*given[:i], *(absent if given[i] is None else given[i].parts), *given[i + 1 :])
-        if self._differing and _shapes(args) in self._differing and not kwargs.get("debug"):
+        if self._differing and not launches_are_unmade() and _shapes(args) in self._differing and not kwargs.get("debug"):
             return self._launcher(*given, **kwargs, _masked=True)
         try:
             return self._launcher(*given, **kwargs)

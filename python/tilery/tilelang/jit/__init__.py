@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.frames import trimmed
 from ...core.names import takes_options
 from ...core.pickled import OwnCopy, by_name
+from ...core.unmade import compile_time, launches_are_unmade
 from ...errors import Error, error
 from ...frontend.source import remember
 from ..language.eager.builder import PrimFunc
@@ -139,6 +140,8 @@ class JITImpl(OwnCopy):
         """The kernel for these arguments."""
         if self.eager:
             return self.eager.compile(args, kwargs)[0]
+        if launches_are_unmade():
+            args, kwargs = tuple(map(compile_time, args)), {name: compile_time(value) for name, value in kwargs.items()}
         bound = self._bound(args, kwargs)
         bound.apply_defaults()
         key = tuple(freeze(self.__name__, name, value) for name, value in bound.arguments.items())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...core.arrays import layout
+from ...core.unmade import compile_time, launches_are_unmade
 from ...errors import Error, error
 from ...frontend.source import tree_of
 from ..language.eager.builder import PrimFunc
@@ -147,6 +148,8 @@ class EagerFunction:
             raise error(TypeError, f"{self.function.__name__}(): {wrong}", hint=f"its parameters: {names}") from None
         bound.apply_defaults()
         values = bound.arguments
+        if launches_are_unmade():
+            values = {name: compile_time(value) for name, value in values.items()}
         scalars = {name for name, kind in self.declared.items() if isinstance(kind, dtype)}
         plain = {name: value for name, value in values.items() if not is_tensor(value) and name not in scalars}
         key = tuple((name, freeze(self.function.__name__, name, value)) for name, value in plain.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +17,7 @@ from ...core.arrays import on_gpu
 from ...core.kept import Kept
 from ...core.pickled import OwnCopy, not_pickled
 from ...core.present import present
+from ...core.unmade import launches_are_unmade
 from ...errors import error
 from ...frontend.wording import counted, number_of
 from .. import refused
@@ -25,6 +26,7 @@ from ..profiler import Profiler, TensorSupplyType
 from ..tracing.arithmetic import Arithmetic
 from ..tracing.program import build, host_name, host_parameters, usual_layouts
 from ..tracing.shapes import TensorType
+from ..tracing.values import Var, evaluate, written
 from ..utils.device import get_current_device
 from .adapter import KernelAdapter
 from .options import Options
@@ -194,6 +196,8 @@ class JITKernel(OwnCopy, _native.Launcher):
         or results are not what their callers see."""
         if grid is not None:
             return self.launch_plainly(grid, *args, **kwargs)  # says that there is none
+        if launches_are_unmade():
+            return self.unmade_results(args)
         result = self._run(*args, **kwargs)
         self.observe(bool(self._coded or self._addresses or not self._placed or any(self._outputs or ())))
         return result
@@ -230,14 +234,36 @@ class JITKernel(OwnCopy, _native.Launcher):
             if not any(str(getattr(tensor, "dtype", "")) == "torch.uint8" for tensor in made):
                 self._outputs = []
                 return result
-            self.prim_func.script()  # which notes what it returns
-            kinds = [self.params[i].dtype for i in self.out_idx] or (self.prim_func.notes or {}).get("output_types", [])
+            kinds = [kind.dtype for kind in self._results()]
             self._outputs = [kind.as_torch() if kind.stored_in_bytes else None for kind in kinds]
         if not any(self._outputs):
             return result
         if not isinstance(result, (list, tuple)):
             return result.view(self._outputs[0])
         return type(result)(tensor if kind is None else tensor.view(kind) for tensor, kind in zip(result, self._outputs))
+
+    def _results(self) -> list[TensorType]:
+        """What a call makes and returns."""
+        if self.out_idx:
+            return [self.params[i] for i in self.out_idx]
+        self.prim_func.script()  # which notes what it returns
+        found: list[TensorType] = (self.prim_func.notes or {}).get("outputs", [])
+        return found
+
+    def unmade_results(self, args: Sequence[Any]) -> Any:
+        """What a call returns, of tensors of these shapes; nothing is launched.
+
+        :raises tilery.ValueError: an extent of a result is no expression of the arguments' extents."""
+        inputs = [kind for i, kind in enumerate(self.params) if i not in self.out_idx]
+        tensors = [(kind, arg) for kind, arg in zip(inputs, args) if isinstance(kind, TensorType) and arg is not None]
+        sizes: dict[int, Any] = {}
+        for kind, tensor in tensors:
+            for size, extent in zip(kind.shape, tensor.shape):
+                if isinstance(size, Var):
+                    sizes.setdefault(size.uid, extent)
+        like = tensors[0][1] if tensors else None
+        made = [_unmade(self.prim_func.__name__, kind, sizes, like) for kind in self._results()]
+        return made[0] if len(made) == 1 else made or None
 
     def _refuse_for(self, target: Any) -> None:
         """What upstream's CPU targets do not have, and programs for them expect to be refused."""
@@ -415,6 +441,19 @@ class JITKernel(OwnCopy, _native.Launcher):
 
     def get_profiler(self, tensor_supply_type: TensorSupplyType | None = None) -> Profiler:
         return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
+
+
+def _unmade(name: str, kind: TensorType, sizes: Mapping[int, Any], like: Any) -> Any:
+    """A tensor of this kind, with elements that nobody wrote."""
+    extents = [evaluate(size, sizes) for size in kind.shape]
+    for size, extent in zip(kind.shape, extents):
+        if extent is None:
+            message = f"`{name}` makes a tensor of extent {written(size)}, which the extents of its arguments do not tell"
+            raise error(ValueError, message, hint="make the result a parameter")
+    if kind.dtype.pack > 1:
+        extents[-1] //= kind.dtype.pack
+    made = allocate(extents, kind.dtype.storage, like)
+    return made.view(kind.dtype.as_torch()) if kind.dtype.stored_in_bytes else made
 
 
 def _positions(prim_func: PrimFunc, out_idx: int | Sequence[int] | None) -> list[int]:

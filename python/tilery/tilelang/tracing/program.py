@@ -102,7 +102,7 @@ def _build(
         prim_func.used = [name for (name, _), value in zip(prim_func.params, arguments) if id(value) in trace.used]
         if result is not None:
             prim_func.notes["tilelang_out_idx"] = list(range(-len(outputs), 0))
-            prim_func.notes["output_types"] = [memory.dtype for memory in outputs]
+            prim_func.notes["outputs"] = [TensorType(memory.shape, memory.dtype) for memory in outputs]
         _host(trace, prim_func, host_parameters(prim_func, output_positions, left_out), scalars, outputs)
         return native.finish()
 

@@ -14,6 +14,7 @@ from ...core.names import takes_options
 from ...core.present import present
 from ...core.switches import switch
 from ...core.timing import show_progress, unrecorded
+from ...core.unmade import launches_are_unmade
 from ...errors import Error, StaticAssertion, error
 from ...frontend.wording import counted
 from .errors import AutotunerError, OutOfResources, PTXASError, UnsupportedCluster
@@ -327,6 +328,8 @@ class Autotuner(_Wrapper):
         return config
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
+        if launches_are_unmade():
+            return None
         if self.chosen is None:
             check(self)
             self.chosen = frozenset(name for config in self.configs for name in config.all_kwargs())
@@ -366,6 +369,8 @@ class Heuristics(_Wrapper):
         return f"<heuristics for {', '.join(self.values)}: {self.fn!r}>"
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
+        if launches_are_unmade():
+            return None
         for name, function in self.values.items():
             kwargs[name] = function({**dict(zip(self.arg_names, args)), **kwargs})
         return self.fn.run(*args, **kwargs)

@@ -126,7 +126,7 @@ class PrimFunc:
     def attrs(self) -> dict[str, Any]:
         """The function's name, the hints of its body, and `tilelang_out_idx` where it returns tensors."""
         self._module()
-        own = {name: value for name, value in self.notes.items() if name not in ("gpu_only", "output_types")}
+        own = {name: value for name, value in self.notes.items() if name not in ("gpu_only", "outputs")}
         return {"global_symbol": self.__name__, **own, **self.own_attrs}
 
     used: Any = None  # names of the tensors that the last trace has read or written
