@@ -22,4 +22,5 @@ void bindCompile(nanobind::module_ &m);
 void bindCount(nanobind::module_ &m);
 void bindRuntime(nanobind::module_ &m);
 void bindBundle(nanobind::module_ &m);
+void bindXlaCall(nanobind::module_ &m);
 } // namespace tilery::python

@@ -15,4 +15,5 @@ NB_MODULE(_native, m) {
   tilery::python::bindCount(m);
   tilery::python::bindRuntime(m);
   tilery::python::bindBundle(m);
+  tilery::python::bindXlaCall(m);
 }

@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <set>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -56,6 +57,17 @@ void bindRuntime(nb::module_ &m) {
            })
       .def_prop_ro("object", [](const CodeImage &image) { return nb::bytes(image.object.data(), image.object.size()); })
       .def_prop_ro("host", [](const CodeImage &image) { return nb::bytes(image.host.data(), image.host.size()); })
+      .def_prop_ro(
+          "written",
+          [](const CodeImage &image) {
+            std::set<std::string> names;
+            for (const KernelInfo &kernel : image.kernels)
+              for (const ArgInfo &argument : kernel.args)
+                if (argument.pointer && argument.written)
+                  names.insert(argument.name);
+            return std::vector<std::string>(names.begin(), names.end());
+          },
+          "Names of the pointers through which its kernels may store.")
       .def_prop_ro("kernel_names", [](const CodeImage &image) {
         std::vector<std::string> names;
         for (const KernelInfo &kernel : image.kernels)

@@ -250,6 +250,10 @@ class JITKernel(OwnCopy, _native.Launcher):
         found: list[TensorType] = (self.prim_func.notes or {}).get("outputs", [])
         return found
 
+    def taking_results(self) -> JITKernel:
+        """The same function, which takes the tensors that this one makes."""
+        return JITKernel(self.prim_func, None, self.options) if self.out_idx else self
+
     def unmade_results(self, args: Sequence[Any]) -> Any:
         """What a call returns, of tensors of these shapes; nothing is launched.
 
