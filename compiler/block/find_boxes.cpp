@@ -383,6 +383,11 @@ private:
   /// Where the tensor begins bounds nothing, coordinates must not be negative.
   bool checkStarts() {
     llvm::DenseSet<Value> known;
+    // Addresses may wrap around (ragged descriptors count on it), what the host computes may not.
+    constexpr int64_t large = int64_t(1) << 30;
+    for (auto &[monomial, coefficient] : box.offset.terms())
+      if (!monomial.empty() && (coefficient >= large || coefficient <= -large))
+        return no("its offset may have more than 64 bits");
     for (auto [d, dimension] : llvm::enumerate(box.dimensions)) {
       if (!dimension.start.all([&](Value atom) { return isScalarCode(atom, made.before, known); }))
         return no("its place depends on what is loaded");

@@ -86,7 +86,7 @@ def milliseconds(function, repeat=20):
 
 
 def main():
-    on_gpu = torch.cuda.is_available()
+    on_gpu = torch.cuda.is_available() and dist.is_nccl_available()
     if on_gpu:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     dist.init_process_group("nccl" if on_gpu else "gloo")

@@ -49,16 +49,17 @@ def silu_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-@tilery.torch.custom_op("tested::silu_", mutates_args=("x",), tags=torch.Tag.inplace)
-def silu_(x: torch.Tensor) -> torch.Tensor:
-    silu_kernel[(tileon.cdiv(x.numel(), 64),)](x, x, x.numel(), BLOCK=64)
-    return x
+if hasattr(torch.Tag, "inplace"):  # torch before 2.13 has no operators that return what they are given
 
+    @tilery.torch.custom_op("tested::silu_", mutates_args=("x",), tags=torch.Tag.inplace)
+    def silu_(x: torch.Tensor) -> torch.Tensor:
+        silu_kernel[(tileon.cdiv(x.numel(), 64),)](x, x, x.numel(), BLOCK=64)
+        return x
 
-@tilery.torch.custom_op("tested::silu_out", mutates_args=("out",), tags=torch.Tag.out)
-def silu_out(x: torch.Tensor, *, out: torch.Tensor) -> torch.Tensor:
-    silu_kernel[(tileon.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
-    return out
+    @tilery.torch.custom_op("tested::silu_out", mutates_args=("out",), tags=torch.Tag.out)
+    def silu_out(x: torch.Tensor, *, out: torch.Tensor) -> torch.Tensor:
+        silu_kernel[(tileon.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
+        return out
 
 
 @tilery.torch.custom_op("tested::double", mutates_args=())

@@ -92,7 +92,7 @@ SHAPES = [(1, 1024, 8, 4), (1, 512, 64, 4), (4, 64, 4, 1), (8, 100, 1, 2), (1, 1
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.float16])
 def test_few_of_many(device, rows, n, k, warps, dtype):
     """Of parts as long as what is kept, the better half goes on: in a thread, between threads, between warps."""
-    x, y = values(dtype, rows, n), torch.full((rows, k), 77, dtype=dtype)
+    x, y = values(dtype, rows, n), torch.full((rows, k), 77, dtype=dtype, device=device)
     for down in (True, False):
-        kept[(1,)](x, y, rows, n, k, down, num_warps=warps)
+        kept[(1,)](x.to(device), y, rows, n, k, down, num_warps=warps)
         same(y, ordered(x, down)[:, :k])
