@@ -43,13 +43,8 @@ bool isScalarCode(Value value, Operation *loads, llvm::DenseSet<Value> &known) {
   if (isa<BlockArgument>(value) || !known.insert(value).second)
     return true;
   Operation *op = value.getDefiningOp();
-  if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    auto place = load.getPlace().getDefiningOp<tile::AccessOp>();
-    bool isKnown =
-        loads ? isOutside(value, loads)
-              : place && llvm::all_of(place->getOperands(), [&](Value each) { return isScalarCode(each, loads, known); });
-    return isKnown && !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
-  }
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && loads && isOutside(value, loads))
+    return !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
   if (SmallVector<tile::LoadOp> inside; isOfNumbers(op, inside)) { // a search for the next step
     bool computes = true;
     op->walk([&](Operation *each) {
@@ -386,7 +381,7 @@ private:
     // Addresses may wrap around (ragged descriptors count on it), what the host computes may not.
     constexpr int64_t large = int64_t(1) << 30;
     for (auto &[monomial, coefficient] : box.offset.terms())
-      if (!monomial.empty() && (coefficient >= large || coefficient <= -large))
+      if (!box.made && !monomial.empty() && (coefficient >= large || coefficient <= -large))
         return no("its offset may have more than 64 bits");
     for (auto [d, dimension] : llvm::enumerate(box.dimensions)) {
       if (!dimension.start.all([&](Value atom) { return isScalarCode(atom, made.before, known); }))
