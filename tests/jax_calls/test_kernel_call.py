@@ -215,6 +215,10 @@ def test_code_for_another_machine_alone(x):
 
 def test_errors(x):
     swapped = kernel_call(add_kernel, like(x), grid=(4,))
+
+    def aliased(pairs):
+        return kernel_call(add_kernel, like(x), grid=(1,), input_output_aliases=pairs)(x, x, n=1, BLOCK=4)
+
     cases = [
         (lambda: kernel_call(update_kernel, like(x), grid=(1,))(x, n=1, factor=1, BLOCK=4), TypeError, "factor"),
         (lambda: scaled(x, jnp.float32(2)), TypeError, "`scale` of .* is a number, got an array"),
@@ -223,6 +227,11 @@ def test_errors(x):
         (lambda: kernel_call(add_kernel, "float32", grid=(1,))(x, x, n=1, BLOCK=4), TypeError, "ShapeDtypeStruct"),
         (lambda: kernel_call(add_kernel, like(x), grid=(1,), platforms=["tpu"])(x, x, n=1, BLOCK=4), ValueError, "'tpu'"),
         (lambda: jax.jit(lambda n: swapped(x, x, n=n, BLOCK=64))(240), TypeError, "`n` is an array, or traced by JAX"),
+        (lambda: kernel_call(add_kernel, like(x), input_output_aliases="a"), TypeError, "maps numbers of operands"),
+        (lambda: aliased({3: 0}), ValueError, "names operand 3, but there are 2"),
+        (lambda: aliased({-1: 0}), ValueError, "names operand -1"),
+        (lambda: aliased({0: 3}), ValueError, "names result 3, but there are 1"),
+        (lambda: aliased({0: 0, 1: 0}), ValueError, "gives two operands one result"),
     ]
     for call, kind, message in cases:
         with pytest.raises(kind, match=message) as caught:

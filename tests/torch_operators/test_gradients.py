@@ -107,6 +107,17 @@ def test_errors(kernels, x):
 
     with pytest.raises(TypeError, match="`wrt` names `scale`, which is nothing of tested::scaled\n  hint: known: x"):
         tilery.torch.backward(kernels.scaled, wrt=["scale"])
+    with pytest.raises(TypeError, match="`wrt` is a sequence of names, got 'x'"):
+        tilery.torch.backward(kernels.scaled, wrt="x")
+    with pytest.raises(TypeError, match="gradients are an operator's, got"):
+        tilery.torch.backward(lambda x: x)
+
+    @tilery.torch.custom_op("tested::joined", mutates_args=())
+    def joined(parts: list[torch.Tensor]) -> torch.Tensor:
+        return torch.cat(parts)
+
+    with pytest.raises(TypeError, match="`parts` of tested::joined is a list of tensors"):
+        tilery.torch.backward(joined)
 
     @tilery.torch.custom_op("tested::pair", mutates_args=())
     def pair(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -118,3 +129,24 @@ def test_errors(kernels, x):
 
     with pytest.raises(ValueError, match="tested::pair_backward returns 1 tensor, not the gradients of x, y"):
         pair(x, x).sum().backward()
+
+
+def test_arguments_that_need_no_gradient(kernels, x):
+    """None, and tensors of integers: what is returned for them is not looked at."""
+
+    @tilery.torch.custom_op("tested::weighted", mutates_args=())
+    def weighted(x: torch.Tensor, w: torch.Tensor | None, i: torch.Tensor) -> torch.Tensor:
+        return kernels.double(x) if w is None else kernels.double(x) * w
+
+    @tilery.torch.backward(weighted)
+    def weighted_backward(
+        grad: torch.Tensor, x: torch.Tensor, w: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        return 2 * grad if w is None else 2 * grad * w, 2 * grad * x, torch.zeros(())
+
+    i = torch.arange(3)
+    for w in (None, torch.full_like(x.detach(), 3.0, requires_grad=True)):
+        own = x.detach().clone().requires_grad_()
+        weighted(own, w, i).sum().backward()
+        torch.testing.assert_close(own.grad, torch.full_like(own.detach(), 2.0 if w is None else 6.0))
+    torch.testing.assert_close(w.grad, 2 * x.detach())

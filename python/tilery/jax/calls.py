@@ -71,7 +71,7 @@ def kernel_call(
     if vmap_method not in _VMAP_METHODS:
         hint = did_you_mean(vmap_method, _VMAP_METHODS) or "known: " + ", ".join(_VMAP_METHODS)
         raise error(ValueError, f"unknown vmap_method {vmap_method!r}", hint=hint)
-    aliases = {int(operand): int(result) for operand, result in (input_output_aliases or {}).items()}
+    aliases = _aliases(input_output_aliases)
 
     def function(*args: Any, **named: Any) -> Any:
         register()
@@ -84,6 +84,7 @@ def kernel_call(
         kinds = out_shape if out_shape is not None else declared_results(kernel, given, named)
         several = isinstance(kinds, (tuple, list))
         results = tuple(_kind(kind) for kind in (kinds if several else [kinds]))
+        _check_aliases(aliases, len(operands), len(results))
         call = Call(kernel, grid, given, named, results, aliases, _targets(platforms))
         return jax.ffi.ffi_call(
             _TARGET,
@@ -93,6 +94,26 @@ def kernel_call(
         )(*operands, **compiled(call))
 
     return function
+
+
+def _aliases(given: Any) -> dict[int, int]:
+    number = (int, numpy.integer)
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(n, number) for pair in given.items() for n in pair):
+        hint = "write {0: 0} where the first operand is the first result"
+        raise error(TypeError, f"input_output_aliases maps numbers of operands to those of results, got {given!r}", hint=hint)
+    return {int(operand): int(result) for operand, result in given.items()}
+
+
+def _check_aliases(aliases: Mapping[int, int], operands: int, results: int) -> None:
+    for what, named, count in (("operand", aliases.keys(), operands), ("result", aliases.values(), results)):
+        for number in named:
+            if not 0 <= number < count:
+                message = f"input_output_aliases names {what} {number}, but there are {count}, counted from 0"
+                raise error(ValueError, message, hint="numbers of kernels' arrays alone are counted")
+    if len(set(aliases.values())) < len(aliases):
+        raise error(ValueError, "input_output_aliases gives two operands one result", hint="each result is one operand's memory")
 
 
 def _is_array(value: Any) -> bool:

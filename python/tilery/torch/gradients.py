@@ -11,7 +11,7 @@ import torch
 from torch.library import CustomOpDef
 
 from ..errors import error
-from ..frontend.wording import counted, did_you_mean
+from ..frontend.wording import counted, did_you_mean, shown
 from .operators import Decorator, custom_op
 
 
@@ -25,9 +25,21 @@ def backward(operator: CustomOpDef, *, wrt: Sequence[str] | None = None, **optio
 
     :param wrt: the tensors whose gradients it returns, in order; if not given: all that the operator takes.
     :param options: `vmap_method`, `device_types`, ...: as for `custom_op`.
-    :raises tilery.TypeError: a parameter, or a name in `wrt`, is nothing that the operator has.
+    What is returned for an argument that needs no gradient (None, of integers) is not looked at.
+
+    :raises tilery.TypeError: a parameter, or a name in `wrt`, is nothing that the operator has; `operator` is none, or takes a
+        list of tensors.
     """
+    if not isinstance(operator, CustomOpDef):
+        raise error(TypeError, f"gradients are an operator's, got {shown(operator)}", hint="give it what `custom_op` made")
+    if isinstance(wrt, str):
+        raise error(TypeError, f"`wrt` is a sequence of names, got {wrt!r}", hint=f"write [{wrt!r}]")
     schema = operator._opoverload._schema
+    for argument in schema.arguments:
+        if "List" in str(argument.type) and "Tensor" in str(argument.type):
+            hint = "give each tensor a parameter of its own"
+            message = f"`{argument.name}` of {operator._qualname} is a list of tensors, which has no gradient here"
+            raise error(TypeError, message, hint=hint)
     names = [argument.name for argument in schema.arguments]
     tensors = [argument.name for argument in schema.arguments if str(argument.type) in ("Tensor", "Optional[Tensor]")]
     ends = [""] if len(schema.returns) == 1 else [f"_{i}" for i in range(len(schema.returns))]
@@ -85,4 +97,5 @@ class _Formula:
             message = f"{self.own._qualname} returns {number}, not the gradients of {', '.join(self.wanted)}"
             raise error(ValueError, message, hint="`wrt` says whose gradients it returns")
         given = dict(zip(self.wanted, found))
-        return tuple(given.get(name) for name in self.names)
+        needed = dict(zip(self.names, ctx.needs_input_grad))
+        return tuple(given.get(name) if needed.get(name) else None for name in self.names)
