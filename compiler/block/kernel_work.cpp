@@ -22,6 +22,24 @@ static bool cutsRows(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return isCut(from) && isCut(to);
 }
 
+/// It is computed of a product's sums.
+static bool comesOfProduct(Value tile) {
+  SmallVector<Value> values{tile};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+      continue;
+    if (isa<tile::DotOp, tile::ContractOp>(op))
+      return true;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      values.push_back(loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()]);
+    values.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 bool followsSums(Operation *op, bool mixes) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   if (llvm::none_of(op->getResultTypes(), isTile) && llvm::none_of(op->getOperandTypes(), isTile))
@@ -30,7 +48,7 @@ bool followsSums(Operation *op, bool mixes) {
     return !isa<tile::ExtractOp, tile::PrintOp, tile::AssertOp>(op);
   if (auto reshape = dyn_cast<tile::ReshapeOp>(op)) {
     ArrayRef<int64_t> from = tile::shapeOf(reshape.getValue().getType()), to = tile::shapeOf(reshape.getType());
-    return !sameButOnes(from, to).empty() || (mixes && cutsRows(from, to));
+    return !sameButOnes(from, to).empty() || (mixes && cutsRows(from, to) && comesOfProduct(reshape.getValue()));
   }
   if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
     int64_t rank = cast<RankedTensorType>(reduce->getOperand(0).getType()).getRank();
