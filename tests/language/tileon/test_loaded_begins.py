@@ -41,4 +41,4 @@ def test_begins(device, kernel):
     padded = torch.zeros(64 + 256 + 128, 64, dtype=torch.float64)
     padded[64 : 64 + 256] = b.double()
     exact = sum(a.double() @ padded[64 + s : 128 + s] for s in starts.tolist())
-    torch.testing.assert_close(y.cpu().double(), exact, rtol=1e-4, atol=1e-3)
+    torch.testing.assert_close(y.double(), exact.to(device), rtol=1e-4, atol=1e-3)
