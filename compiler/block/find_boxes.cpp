@@ -43,8 +43,13 @@ bool isScalarCode(Value value, Operation *loads, llvm::DenseSet<Value> &known) {
   if (isa<BlockArgument>(value) || !known.insert(value).second)
     return true;
   Operation *op = value.getDefiningOp();
-  if (auto load = dyn_cast<tile::LoadOp>(op); load && loads && isOutside(value, loads))
-    return !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    auto place = load.getPlace().getDefiningOp<tile::AccessOp>();
+    bool isKnown =
+        loads ? isOutside(value, loads)
+              : place && llvm::all_of(place->getOperands(), [&](Value each) { return isScalarCode(each, loads, known); });
+    return isKnown && !load.getIsVolatile() && !isa<RankedTensorType>(value.getType());
+  }
   if (SmallVector<tile::LoadOp> inside; isOfNumbers(op, inside)) { // a search for the next step
     bool computes = true;
     op->walk([&](Operation *each) {

@@ -14,6 +14,11 @@ using namespace mlir;
 
 namespace tilery::block {
 
+/// Nothing of it is a step's number, computed of that, or loaded for a step.
+static bool isStill(Operation *product, const IndexPolynomial &place) {
+  return place.all([&](Value atom) { return !product->isAncestor(atom.getParentRegion()->getParentOp()); });
+}
+
 Value BoxProduct::steps() const {
   auto contract = dyn_cast<tile::ContractOp>(op);
   return contract ? contract.getSteps() : Value();
@@ -25,7 +30,7 @@ Value BoxProduct::step() const {
 bool BoxProduct::movesAcross() const {
   auto moves = [&](const Box &box, unsigned dim) {
     return llvm::any_of(box.dimensions, [&](const BoxDimension &dimension) {
-      return dimension.tile == int(dim) && dimension.start.uses(step());
+      return dimension.tile == int(dim) && !isStill(op, dimension.start);
     });
   };
   return (steppedA && moves(a, 0)) || (steppedB && moves(b, 1));
@@ -116,7 +121,7 @@ std::optional<Box> loadedBox(Value factor, ArrayRef<Value> live, std::string &wh
   return access ? findBox(access, why, live, {before, promisedOf(load), false}) : no("its addresses have no order");
 }
 
-/// The box of a loaded factor: where its k coordinate is at `step` * k and its other coordinates do not move, of step 0; else `stepped`.
+/// The box of a loaded factor: where its k coordinate is at `step` * k and nothing else of it moves, of step 0; else `stepped`.
 /// `step` is null if there is one step only; `live` is of the other dimension and may be null.
 std::optional<Box> factorBox(Operation *product, Value factor, unsigned kDim, int64_t k, Value step, Value live, bool &stepped,
                              std::string &why) {
@@ -128,7 +133,7 @@ std::optional<Box> factorBox(Operation *product, Value factor, unsigned kDim, in
   IndexPolynomial rest;
   bool moves = box->along(kDim).start.coefficient(step, rest).constant() == k;
   stepped = !moves || llvm::any_of(box->dimensions, [&](const BoxDimension &dimension) {
-    return dimension.tile != int(kDim) && dimension.start.uses(step);
+    return !isStill(product, dimension.tile == int(kDim) ? rest : dimension.start);
   });
   if (!stepped)
     box->along(kDim).start = rest;

@@ -30,6 +30,7 @@ void addMasks(OpPassManager &kernel) {
 }
 
 void addOpening(OpPassManager &kernel) {
+  kernel.addPass(createOpenNumbers());
   kernel.addPass(createStartFromZero());
   kernel.addPass(createShareLoads());
   kernel.addPass(createOpenReturns());
@@ -83,6 +84,7 @@ void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
+  registerPass(createOpenNumbers);
   registerPass(createStartFromZero);
   registerPass(createShareLoads);
   registerPass(createTurnFactors);

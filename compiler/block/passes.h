@@ -20,6 +20,8 @@ std::unique_ptr<mlir::Pass> createChooseSchedule();
 std::unique_ptr<mlir::Pass> createUnwrapRows();
 /// Masks of what threads fetch lose comparisons whose results follow from the ranges of their operands.
 std::unique_ptr<mlir::Pass> createDecideMasks();
+/// Tiles of one lane that loops carry, and that are numbers in each step, are carried as numbers.
+std::unique_ptr<mlir::Pass> createOpenNumbers();
 /// A product that starts from a tile (a bias) starts from zero, and the tile is added behind it; one that clears its sums starts from zero.
 std::unique_ptr<mlir::Pass> createStartFromZero();
 /// Elements that neighbouring lanes of a load share (packed words, scales of groups) are loaded once, where a factor can be computed of them

@@ -131,8 +131,12 @@ private:
         step = tile::DivOp::create(builder, location, i, number(each), tile::IntDivMode::trunc);
         i = tile::RemOp::create(builder, location, i, number(each), tile::IntDivMode::trunc);
       }
-      step = arith::ExtSIOp::create(builder, location, builder.getI64Type(), step);
-      auto ofStep = [&](Value atom) { return atom == product.step() ? step : atom; };
+      IRMapping copies;
+      nameStep(step, copies);
+      auto ofStep = [&](Value atom) {
+        copyInto(builder, atom, cast<tile::ContractOp>(product.op).getBody().front(), copies);
+        return copies.lookupOrDefault(atom);
+      };
       coords = placeCoords(builder, location, factors[which].tile, ofStep);
       if (each == 1)
         return coords;

@@ -51,12 +51,10 @@ static void rebuild(scf::ForOp loop, ArrayRef<bool> live) {
   if (!body->empty())
     body->back().erase(); // the implicit yield of a loop that carries nothing
   auto yield = cast<scf::YieldOp>(old->getTerminator());
-  SmallVector<Value> yields;
   unsigned next = 0;
   for (auto [i, keep] : llvm::enumerate(live)) {
     BlockArgument argument = loop.getRegionIterArg(i);
     if (keep) {
-      yields.push_back(yield.getOperand(i));
       argument.replaceAllUsesWith(slim.getRegionIterArg(next));
       loop.getResult(i).replaceAllUsesWith(slim.getResult(next++));
     } else {
@@ -64,6 +62,10 @@ static void rebuild(scf::ForOp loop, ArrayRef<bool> live) {
     }
   }
   loop.getInductionVar().replaceAllUsesWith(slim.getInductionVar());
+  SmallVector<Value> yields; // which may be arguments themselves
+  for (auto [i, keep] : llvm::enumerate(live))
+    if (keep)
+      yields.push_back(yield.getOperand(i));
   body->getOperations().splice(body->end(), old->getOperations(), old->begin(), std::prev(old->end()));
   b.setInsertionPointToEnd(body);
   scf::YieldOp::create(b, yield.getLoc(), yields);

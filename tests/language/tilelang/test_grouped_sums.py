@@ -119,7 +119,7 @@ def test_far_begins(device, begin):
     launch(device, 2, 32, 64, "float16", "one number", [begin], [begin + 100], begin_type="int64")
 
 
-@pytest.mark.parametrize("queries, heads, how", [(4, 32, "one number"), (3, 32, "one number"), (8, 16, "one number")])
+@pytest.mark.parametrize("queries, heads, how", [(4, 32, "weighted"), (3, 32, "largest"), (8, 16, "one number")])
 def test_plan(queries, heads, how):
     kernel = indexer(queries, heads, 64, "float16", how)
     module = kernel.traced(usual_layouts(kernel.prim_func.params, kernel.out_idx)).module

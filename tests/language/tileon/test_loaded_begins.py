@@ -31,6 +31,33 @@ def by_pointers(a, b, starts, y, R, steps):
     tl.store(y + i[:, None] * 64 + i[None, :], total)
 
 
+@tileon.jit
+def by_steps(a, b, starts, y, R, K, steps, HALVES: tl.constexpr):
+    """Rows hang on the step's number, or on a number that it loads, where columns go on with each step."""
+    i = tl.arange(0, 64)
+    total = tl.zeros((64, 64), tl.float32)
+    for k in range(steps):
+        rows = (k // 2 * 64 if HALVES else tl.load(starts + k)) + i
+        inside = (rows[:, None] >= 0) & (rows[:, None] < R)
+        left = tl.load(a + rows[:, None] * K + (k * 64 + i)[None, :], mask=inside, other=0.0)
+        total += tl.dot(left, tl.load(b + (k * 64 + i)[:, None] * 64 + i[None, :]))
+    tl.store(y + i[:, None] * 64 + i[None, :], total)
+
+
+@pytest.mark.parametrize("halves", [True, False])
+def test_rows_and_steps(device, halves):
+    a, b = torch.randn(160, 384).half(), torch.randn(384, 64).half()
+    starts, y = torch.tensor([3, 64, 130, 0, -5, 300], dtype=torch.int32), torch.zeros(64, 64, device=device)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*crashed")
+        by_steps[(1,)](a.to(device), b.to(device), starts.to(device), y, 160, 384, 6, halves)
+    padded = torch.zeros(64 + 160 + 256, 384, dtype=torch.float64)
+    padded[64 : 64 + 160] = a.double()
+    begins = [k // 2 * 64 for k in range(6)] if halves else starts.tolist()
+    exact = sum(padded[64 + s : 128 + s, 64 * k : 64 * k + 64] @ b.double()[64 * k : 64 * k + 64] for k, s in enumerate(begins))
+    torch.testing.assert_close(y.double(), exact.to(device), rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("kernel", [by_descriptors, by_pointers], ids=lambda kernel: kernel.__name__)
 def test_begins(device, kernel):
     a, b = torch.randn(64, 64).half(), torch.randn(256, 64).half()

@@ -101,6 +101,22 @@ TEST(FindBoxes, ATensorMayBeginBehindTheFirstLane) {
             "p, rank 2: [-t + 128 * program 0, 0] of [m, ..], strides [s, 1]; 1 <= m; 1 <= s");
 }
 
+/// Rows that begin where a number says that `load` loads.
+static std::string atLoaded(const std::string &load) {
+  return "%place = tile.access %q, %c0 steps() bounds []() : <bf16>, (), () -> <bf16>\n%loaded = " + load +
+         R"( : !tile.access<bf16> -> bf16
+    %number = arith.fptosi %loaded : bf16 to i64
+    %most = arith.maxsi %number, %c0 : i64
+    %b = arith.muli %most, %t overflow<nsw> : i64
+    %offset = arith.addi %at, %b overflow<nsw> : i64)";
+}
+
+TEST(FindBoxes, RowsBeginWhereLoadedNumbersSay) {
+  EXPECT_EQ(rowsAt(atLoaded("tile.load %place")),
+            "p, rank 3: [max(arith.fptosi, 0), 128 * program 0, 0] of [.., m, ..], strides [t, s, 1]; "
+            "8 divides t; 1 <= m; 1 <= s; 0 <= t");
+}
+
 TEST(FindBoxes, OffsetsThatMayWrapAreNone) {
   EXPECT_EQ(rowsAt("%large = arith.constant 1073741824 : i64\n%b = arith.muli %large, %t overflow<nsw> : i64\n"
                    "%offset = arith.addi %at, %b overflow<nsw> : i64"),
@@ -118,13 +134,7 @@ TEST(FindBoxes, SaysWhyThereIsNone) {
     %b = arith.muli %back, %t overflow<nsw> : i64
     %offset = arith.addi %at, %b overflow<nsw> : i64)"),
             "a coordinate may be negative");
-  EXPECT_EQ(rowsAt(R"(%place = tile.access %q, %c0 steps() bounds []() : <bf16>, (), () -> <bf16>
-    %loaded = tile.load %place : !tile.access<bf16> -> bf16
-    %number = arith.fptosi %loaded : bf16 to i64
-    %most = arith.maxsi %number, %c0 : i64
-    %b = arith.muli %most, %t overflow<nsw> : i64
-    %offset = arith.addi %at, %b overflow<nsw> : i64)"),
-            "its place depends on what is loaded");
+  EXPECT_EQ(rowsAt(atLoaded("tile.load %place {is_volatile}")), "its place depends on what is loaded");
   EXPECT_EQ(rowsAt("%offset = arith.addi %at, %c0 overflow<nsw> : i64\n%end = arith.muli %z, %c64 overflow<nsw> : i64",
                    "[1, 1](%c0, %rows, %c0, %end)", "i64, i64, i64, i64"),
             "a coordinate may be negative"); // columns end where only the GPU knows: they would begin before the tensor

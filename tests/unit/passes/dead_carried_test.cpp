@@ -54,6 +54,15 @@ TEST_F(DeadCarried, WhatALiveValueReadsStays) {
   EXPECT_EQ(count("arith.muli"), 1u);
 }
 
+TEST_F(DeadCarried, AValueThatTakesALaterOneStays) {
+  clean(std::string(
+            "  %r:3 = scf.for %i = %zero to %n step %one iter_args(%u = %zero, %d = %one, %v = %one) -> (i32, i32, i32) : i32 {\n"
+            "    %s = arith.addi %u, %v : i32\n    scf.yield %v, %d, %s : i32, i32, i32\n  }\n") +
+        store);
+  ASSERT_EQ(loops[0].getNumResults(), 2u);
+  EXPECT_EQ(loops[0].getYieldedValues()[0], loops[0].getRegionIterArg(1));
+}
+
 TEST_F(DeadCarried, WhatAnEffectReadsStays) {
   clean("  %r:2 = scf.for %i = %zero to %n step %one iter_args(%u = %zero, %d = %one) -> (i32, i32) : i32 {\n"
         "    %p = tile.add_ptr %x, %u : !tile.ptr<f32>, i32\n    %a = tile.pointer_access %p : !tile.ptr<f32> -> <f32>\n"
