@@ -5,24 +5,35 @@
 #include "compiler/passes/dead_carried.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
 namespace tilery::block {
 namespace {
 
-/// The number in a tile of one lane; null: it is computed as a tile.
-Value numberIn(OpBuilder &builder, Value tile) {
-  if (auto splat = tile.getDefiningOp<tile::SplatOp>())
-    return splat.getValue();
-  SplatElementsAttr same;
-  if (!matchPattern(tile, m_Constant(&same)))
-    return {};
-  return arith::ConstantOp::create(builder, tile.getLoc(), same.getSplatValue<TypedAttr>());
+/// What a tile of one lane is made of by ops that change nothing but its shape: a number, or a constant.
+Value sourceOf(Value tile) {
+  for (Operation *op = tile.getDefiningOp(); isa_and_nonnull<tile::SplatOp, tile::ReshapeOp, tile::ExpandDimsOp>(op);
+       op = tile.getDefiningOp())
+    tile = op->getOperand(0);
+  return tile;
 }
 
 bool isNumber(Value tile) {
-  return tile.getDefiningOp<tile::SplatOp>() || matchPattern(tile, m_Constant<SplatElementsAttr>(nullptr));
+  Value source = sourceOf(tile);
+  return !isa<RankedTensorType>(source.getType()) || matchPattern(source, m_Constant<SplatElementsAttr>(nullptr));
+}
+
+/// The number in such a tile; null: it is computed as a tile.
+Value numberIn(OpBuilder &builder, Value tile) {
+  Value source = sourceOf(tile);
+  if (!isa<RankedTensorType>(source.getType()))
+    return source;
+  SplatElementsAttr same;
+  if (!matchPattern(source, m_Constant(&same)))
+    return {};
+  return arith::ConstantOp::create(builder, source.getLoc(), same.getSplatValue<TypedAttr>());
 }
 
 /// Of the loop's carried values, the tiles of one lane that are numbers.
@@ -60,6 +71,15 @@ void open(scf::ForOp loop, ArrayRef<unsigned> which) {
   }
 }
 
+/// The op and what was made for it alone.
+void eraseUnused(Operation *op) {
+  while (op && isOpTriviallyDead(op)) {
+    Operation *before = op->getOperand(0).getDefiningOp();
+    op->erase();
+    op = isa_and_nonnull<tile::SplatOp, tile::ReshapeOp, tile::ExpandDimsOp>(before) ? before : nullptr;
+  }
+}
+
 struct OpenNumbers : PassWrapper<OpenNumbers, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenNumbers)
   StringRef getArgument() const final { return "open-numbers"; }
@@ -69,23 +89,32 @@ struct OpenNumbers : PassWrapper<OpenNumbers, OperationPass<tile::KernelOp>> {
     tile::KernelOp kernel = getOperation();
     SmallVector<scf::ForOp> loops;
     kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); }); // inner loops first
-    bool opened = false;
+    bool changed = false;
     for (scf::ForOp loop : loops)
       if (SmallVector<unsigned> numbers = carriedNumbers(loop); !numbers.empty()) {
         open(loop, numbers);
-        opened = true;
+        changed = true;
       }
-    if (!opened)
-      return;
-    SmallVector<tile::ExtractOp> extracts;
-    kernel.walk([&](tile::ExtractOp op) { extracts.push_back(op); });
-    for (tile::ExtractOp op : extracts)
-      if (auto splat = op.getValue().getDefiningOp<tile::SplatOp>();
-          splat && llvm::all_of(op.getIndices(), [](Value index) { return matchPattern(index, m_Zero()); })) {
-        op.replaceAllUsesWith(splat.getValue());
-        op.erase();
-      }
-    removeDeadCarried(kernel);
+    // Numbers that were tiles for a moment.
+    SmallVector<Operation *> ends;
+    kernel.walk([&](Operation *op) {
+      bool takesOne =
+          isa<tile::ExtractOp>(op) || (isa<tile::ReshapeOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType()));
+      auto type = takesOne ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : RankedTensorType();
+      if (type && type.getNumElements() == 1)
+        ends.push_back(op);
+    });
+    for (Operation *op : ends) {
+      OpBuilder builder(op);
+      Value number = numberIn(builder, op->getOperand(0));
+      if (!number)
+        continue;
+      op->getResult(0).replaceAllUsesWith(number);
+      eraseUnused(op);
+      changed = true;
+    }
+    if (changed)
+      removeDeadCarried(kernel);
   }
 };
 } // namespace

@@ -31,6 +31,7 @@ void addMasks(OpPassManager &kernel) {
 
 void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenNumbers());
+  kernel.addPass(createSplitReductions());
   kernel.addPass(createStartFromZero());
   kernel.addPass(createShareLoads());
   kernel.addPass(createOpenReturns());
@@ -85,6 +86,7 @@ void registerBlockPasses() {
   registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
   registerPass(createOpenNumbers);
+  registerPass(createSplitReductions);
   registerPass(createStartFromZero);
   registerPass(createShareLoads);
   registerPass(createTurnFactors);

@@ -83,8 +83,7 @@ bool AffineReader::fits(const Affine &value, Type type) const {
   return llvm::isIntN(width, low) && llvm::isIntN(width, high);
 }
 
-/// Quotient and remainder by a constant of what is never negative, where each dimension is part of one of them only.
-std::optional<Affine> AffineReader::divide(Value value) {
+std::optional<Division> tilery::divisionOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumOperands() != 2)
     return std::nullopt;
@@ -96,17 +95,24 @@ std::optional<Affine> AffineReader::divide(Value value) {
     by = *by + 1;
   else if (!isa<tile::DivOp, tile::RemOp>(op))
     return std::nullopt;
-  if (!by || *by <= 0)
+  return by && *by > 0 ? std::optional(Division{op->getOperand(0), *by, quotient}) : std::nullopt;
+}
+
+/// Quotient and remainder by a constant of what is never negative, where each dimension is part of one of them only.
+std::optional<Affine> AffineReader::divide(Value value) {
+  std::optional<Division> division = divisionOf(value);
+  if (!division)
     return std::nullopt;
-  auto whole = read(op->getOperand(0));
+  auto [number, by, quotient] = *division;
+  auto whole = read(number);
   if (!whole || whole->base || whole->constant < 0 || llvm::any_of(whole->coefficients, [](int64_t c) { return c < 0; }))
     return std::nullopt;
   Affine high = *whole, low = *whole;
-  int64_t rest = low.constant = whole->constant % *by;
-  high.constant = whole->constant / *by;
+  int64_t rest = low.constant = whole->constant % by;
+  high.constant = whole->constant / by;
   for (auto [h, l, n] : llvm::zip(high.coefficients, low.coefficients, extents)) {
-    if (h % *by == 0) {
-      h /= *by, l = 0;
+    if (h % by == 0) {
+      h /= by, l = 0;
       continue;
     }
     h = 0;
@@ -114,7 +120,7 @@ std::optional<Affine> AffineReader::divide(Value value) {
     if (llvm::MulOverflow(l, n - 1, most) || llvm::AddOverflow(rest, most, rest))
       return std::nullopt;
   }
-  if (rest >= *by)
+  if (rest >= by)
     return std::nullopt;
   return quotient ? high : low;
 }

@@ -18,6 +18,15 @@ struct Affine {
   mlir::Value start(mlir::OpBuilder &b, mlir::Location loc) const;
 };
 
+/// A value that is a quotient or a rest by a constant: `i // 8`, `i % 8`, `i >> 3`, `i & 7`. Of numbers that are not negative, rounding
+/// and signs make no difference.
+struct Division {
+  mlir::Value number;
+  int64_t by;
+  bool quotient;
+};
+std::optional<Division> divisionOf(mlir::Value value);
+
 /// Decomposes integers of a body that runs over the box 0 <= i_d < extents[d].
 /// `uniform` gives the value outside the body for one that is the same at all points, else null.
 class AffineReader {

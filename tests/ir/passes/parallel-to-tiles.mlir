@@ -173,3 +173,27 @@ tile.kernel @stays(%b: !tile.buffer<8xf32, local>, %n: i32, %f: f32) {
   } : i32
   tile.return
 }
+
+// -----
+
+// One loop over a tile of two dimensions: quotients and rests are digits of its number.
+// CHECK-LABEL: tile.kernel @flat
+// CHECK-NOT: tile.parallel
+// CHECK: %[[TILE:.*]] = tile.buffer_load %{{.*}} : <4x8xf32, shared>
+// CHECK: %[[LINE:.*]] = tile.reinterpret %{{.*}} : <32xf32, local> -> <4x8xf32, local>
+// CHECK: tile.buffer_store %[[LINE]], %[[TILE]]
+tile.kernel @flat() {
+  %a = tile.alloc : <4x8xf32, shared>
+  %f = tile.alloc : <32xf32, local>
+  %c32 = arith.constant 32 : i32
+  %c8 = arith.constant 8 : i32
+  %c7 = arith.constant 7 : i32
+  tile.parallel(%c32) {
+  ^bb0(%i: i32):
+    %row = tile.div floor %i, %c8 : i32
+    %column = arith.andi %i, %c7 : i32
+    %x = tile.element_load %a[%row, %column] : <4x8xf32, shared>, i32, i32 -> f32
+    tile.element_store %f[%i], %x : <32xf32, local>, (i32), f32
+  } : i32
+  tile.return
+}
