@@ -5,6 +5,7 @@
 #include "compiler/host_program.h"
 #include "compiler/ir/hints.h"
 #include "compiler/ir/rounds_each.h"
+#include "compiler/lower/kernel_info.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/passes/passes.h"
 #include "compiler/progress.h"
@@ -96,6 +97,7 @@ Compiled compileUnguarded(Backends backends, Module::Impl &impl, CompileOptions 
     if (failed(manager.run(*module)))
       errors.raise("the program could not be optimised");
   }
+  options.disjoint |= !options.overlapping.empty() && lower::writesNone(*module, options.overlapping);
   Compiled result;
   if (options.wantLLVM || options.wantAsm || options.wantPlan || dumps("passes"))
     result.tile = textOf(*module);

@@ -14,6 +14,8 @@ namespace tilery {
 struct CompileOptions {
   /// The launch promises TILERY_DISJOINT (abi.h); part of the specialisation.
   bool disjoint = false;
+  /// Without `disjoint`: the arguments that share memory, by their names. Where the program writes none of them, that is disjoint, too.
+  std::vector<std::pair<std::string, std::string>> overlapping = {};
   /// a * b + c may round once.
   bool fpContract = true;
   /// GPUs: tensors may be copied in boxes, on conditions that a launch must keep (GpuInfo::conditions). Without, code takes any launch.

@@ -37,9 +37,10 @@ void bindCompile(nb::module_ &m) {
   m.def(
       "compile",
       [crashed](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target, bool boxes,
-                unsigned cluster, bool plainTile, bool plainLLVM) {
+                unsigned cluster, bool plainTile, bool plainLLVM, std::vector<std::pair<std::string, std::string>> overlapping) {
         CompileOptions options;
         options.disjoint = disjoint;
+        options.overlapping = std::move(overlapping);
         options.fpContract = fpContract;
         options.passes = passes;
         options.wantLLVM = options.wantAsm = options.wantPlan = texts;
@@ -62,7 +63,8 @@ void bindCompile(nb::module_ &m) {
         }
       },
       "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host",
-      "boxes"_a = true, "cluster"_a = 1, "plain_tile"_a = false, "plain_llvm"_a = false);
+      "boxes"_a = true, "cluster"_a = 1, "plain_tile"_a = false, "plain_llvm"_a = false,
+      "overlapping"_a = std::vector<std::pair<std::string, std::string>>());
   m.def("target_id", &targetId, "target"_a = "host");
   m.def("hints_of", &hintsOf, "target"_a = "host", "The hints on which the target's code may depend.");
 }

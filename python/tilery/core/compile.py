@@ -52,15 +52,24 @@ class CompiledKernel:
 
     :param function: the Python function that is traced; with ``specialisation``, plain values, it decides what comes out.
     :param signature: the kind of call, as the native launcher describes it.
+    :param names: of the call's arguments in the kernel, by position; none: any that overlap may be written.
     :param options: for the compiler.
     """
 
     def __init__(
-        self, name: str, function: Callable[..., Any] | None, specialisation: Any, signature: Any, **options: Any
+        self,
+        name: str,
+        function: Callable[..., Any] | None,
+        specialisation: Any,
+        signature: Any,
+        names: Sequence[str] = (),
+        **options: Any,
     ) -> None:
         self.name, self.function, self.specialisation = name, function, specialisation
         self.device = signature.device
         self.options = {"disjoint": not signature.aliases, **options}
+        if names and signature.aliases:  # the compiler knows which of them are written
+            self.options["overlapping"] = sorted({(names[a], names[b]) for a, b, _ in signature.aliases})
         self.kept: Kept | None = None  # what `trace` gave
         self._ignored: Sequence[Ignored] | None = None  # by the kernel's own code
         self._ignored_hints: Sequence[str] | None = None  # of the usual code

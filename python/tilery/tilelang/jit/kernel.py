@@ -113,7 +113,7 @@ class CompiledKernel(compile.CompiledKernel):
         specialisation: list[Any] = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts]
         specialisation += [function.compile_time, kernel.lone, vars(kernel.options.arithmetic)]
         # What lies at an address may be part of a tensor.
-        options = {"disjoint": False} if kernel.has_addresses else {}
+        options = {"disjoint": False} if kernel.has_addresses else {"names": kernel._names()}
         super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
 
     def trace(self) -> Kept:
@@ -291,7 +291,7 @@ class JITKernel(OwnCopy, _native.Launcher):
                 known_layouts[name] = self._check(position, name, kinds[name], known)
         layouts = tuple(sorted((name, layout) for name, layout in known_layouts.items() if layout))
         debug = arguments["_debug"]
-        key = (layouts, absent, not signature.aliases, signature.device, debug)
+        key = (layouts, absent, signature.aliases, signature.device, debug)
         if key not in self._plans:  # kinds of calls that differ in extents share their code
             compiled = CompiledKernel(self, layouts, signature, absent)
             self._plans[key] = compiled, compiled.plan(debug)

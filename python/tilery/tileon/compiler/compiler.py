@@ -113,7 +113,7 @@ class CompiledKernel(KernelHandle, core.CompiledKernel):
         self.narrow = _called_triton(kernel.fn) and [switch("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS")]
         self.assemble = getattr(kernel, "assemble", None)
         compilation = {} if _fuses(self.given) else {"fp_contract": False}
-        super().__init__(self._called(), kernel.fn, None, signature, **compilation)
+        super().__init__(self._called(), kernel.fn, None, signature, [p.name for p in kernel.params], **compilation)
         self.specialisation = self._specialisation()
 
     def _called(self) -> str:
