@@ -23,8 +23,7 @@ SmallVector<BlockArgument> writtenArguments(tile::KernelOp kernel) {
     MemoryClass written = classOfPlace(op->getOperand(0));
     for (BlockArgument argument : kernel.getBody().getArguments()) {
       auto type = dyn_cast<tile::PtrType>(argument.getType());
-      if (type && !type.getIsConst() &&
-          (written.kind == MemoryClass::Unknown || written.which == argument.getAsOpaquePointer()))
+      if (type && !type.getIsConst() && (written.kind == MemoryClass::Unknown || written.which == argument.getAsOpaquePointer()))
         found.insert(argument);
     }
   });
