@@ -32,6 +32,8 @@ void addMasks(OpPassManager &kernel) {
 void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenNumbers());
   kernel.addPass(createSplitReductions());
+  kernel.addPass(createMaskLoads());
+  kernel.addPass(createRaiseAccesses()); // masks of single dimensions are bounds
   kernel.addPass(createStartFromZero());
   kernel.addPass(createShareLoads());
   kernel.addPass(createOpenReturns());
@@ -87,6 +89,7 @@ void registerBlockPasses() {
   registerPass(createDecideMasks);
   registerPass(createOpenNumbers);
   registerPass(createSplitReductions);
+  registerPass(createMaskLoads);
   registerPass(createStartFromZero);
   registerPass(createShareLoads);
   registerPass(createTurnFactors);

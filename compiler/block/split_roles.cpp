@@ -69,11 +69,40 @@ void erase(Operation *op) {
   op->erase();
 }
 
-/// Tiles that loops carry and branches give, and what comes of them, are nothing to a role that fills rings: without their loops around
-/// themselves they are found to be unused. Other numbers may say whether something is brought.
+/// What tells which elements fill rings, and what they are: rows that a table names, also where it was loaded a step ahead.
+llvm::DenseSet<Value> valuesOfFilling(RoleOp role) {
+  llvm::DenseSet<Value> found;
+  SmallVector<Value> values;
+  role.walk([&](Operation *op) {
+    if (fillsRings(op))
+      values.append(op->operand_begin(), op->operand_end());
+  });
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!found.insert(value).second)
+      continue;
+    auto argument = dyn_cast<BlockArgument>(value);
+    Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && !(argument && argument.getArgNumber() == 0)) {
+      unsigned carried = argument ? argument.getArgNumber() - 1 : cast<OpResult>(value).getResultNumber();
+      values.append({loop.getInitArgs()[carried], loop.getYieldedValues()[carried]});
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      for (Region &region : branch->getRegions())
+        values.push_back(region.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+    } else if (!argument) {
+      values.append(op->operand_begin(), op->operand_end());
+    }
+  }
+  return found;
+}
+
+/// Tiles that loops carry and branches give, and what comes of them, are nothing to a role that fills rings with other elements: without
+/// their loops around themselves they are found to be unused. Other numbers may say whether something is brought.
 void dropTiles(RoleOp role) {
-  auto isKept = [](Value value) {
-    return value.getType().isInteger() || isa<SlotType, PendingType>(value.getType()) || !comesOfTiles(value);
+  llvm::DenseSet<Value> filling = valuesOfFilling(role);
+  auto isKept = [&](Value value) {
+    return value.getType().isInteger() || isa<SlotType, PendingType>(value.getType()) || filling.contains(value) ||
+           !comesOfTiles(value);
   };
   role.walk([&](scf::IfOp branch) {
     OpBuilder builder(branch);

@@ -133,8 +133,10 @@ Lanes Emitter::narrowFloat8(Lanes value, Type element) {
 
 Lanes Emitter::widenFloat(Lanes value, Type element) {
   unsigned lanes = lanesOf(value);
-  if (element.getIntOrFloatBitWidth() == 8)
-    return widenFloat8(value, element);
+  if (element.getIntOrFloatBitWidth() == 8) {
+    Lanes wide = options.target.widenFloat8(*this, value, element);
+    return wide ? wide : widenFloat8(value, element);
+  }
   if (element.isBF16()) {
     if (Lanes wide = options.target.widenBF16(*this, value))
       return wide;
@@ -146,8 +148,10 @@ Lanes Emitter::widenFloat(Lanes value, Type element) {
 
 Lanes Emitter::narrowFloat(Lanes value, Type element) {
   unsigned lanes = lanesOf(value);
-  if (element.getIntOrFloatBitWidth() == 8)
-    return narrowFloat8(value, element);
+  if (element.getIntOrFloatBitWidth() == 8) {
+    Lanes narrow = options.target.narrowFloat8(*this, value, element);
+    return narrow ? narrow : narrowFloat8(value, element);
+  }
   llvm::Type *i16 = vectorOf(b.getInt16Ty(), lanes);
   if (element.isF16()) {
     // Not to be contracted with a rounding from f64 to f32 before it: that would round once, by a library call a lane.

@@ -85,6 +85,9 @@ public:
   /// Lanes of bf16 (i16) to f32, and back with round to nearest even; denormals and NaNs stay what they are.
   virtual Lanes widenBF16(Emitter & /*e*/, Lanes /*bits*/) const { return nullptr; }
   virtual Lanes narrowBF16(Emitter & /*e*/, Lanes /*value*/) const { return nullptr; }
+  /// Between bytes of an 8-bit float and f32; rounds to nearest even, what is too large becomes NaN (e4m3fn) or an infinity (e5m2).
+  virtual Lanes widenFloat8(Emitter & /*e*/, Lanes /*bits*/, mlir::Type /*element*/) const { return nullptr; }
+  virtual Lanes narrowFloat8(Emitter & /*e*/, Lanes /*value*/, mlir::Type /*element*/) const { return nullptr; }
 };
 
 } // namespace tilery::lower

@@ -22,25 +22,25 @@ static void forget(SlotState &slot) {
 }
 
 static void acquire(Interpreter &in, block::AcquireOp op) {
-  Ring ring = in.as<Ring>(op.getRing());
+  RingState &ring = *in.as<Ring>(op.getRing()); // no share of it: roles that a report ends are not unwound
   int64_t position = in.decide(op.getPosition());
-  if (position != ring->next)
+  if (position != ring.next)
     in.fail(op, whoText(in) + " acquires position " + std::to_string(position) + ", but the next one is " +
-                    std::to_string(ring->next) + ": each position is acquired once, in order");
-  SlotState &slot = ring->slotOf(position);
-  unsigned takers = ring->op.getTakers();
+                    std::to_string(ring.next) + ": each position is acquired once, in order");
+  SlotState &slot = ring.slotOf(position);
+  unsigned takers = ring.op.getTakers();
   in.await(op,
            whoText(in) + " waits to acquire position " + std::to_string(position) + " of a ring: position " +
                std::to_string(slot.position) + ", in the same slot, is not released by all takers",
            [&slot, takers] { return slot.position < 0 || slot.arrivals == takers; });
-  ++ring->next;
+  ++ring.next;
   slot.position = position;
   slot.published = slot.taken = false;
   slot.arrivals = 0;
   slot.copies.clear();
   slot.releasedBy.clear();
   forget(slot);
-  in.set(op.getResult(), Slot{ring, position});
+  in.set(op.getResult(), Slot{in.as<Ring>(op.getRing()), position});
 }
 
 static void publish(Interpreter &in, block::PublishOp op) {
@@ -52,11 +52,11 @@ static void publish(Interpreter &in, block::PublishOp op) {
 }
 
 static void take(Interpreter &in, block::TakeOp op) {
-  Ring ring = in.as<Ring>(op.getRing());
+  RingState &ring = *in.as<Ring>(op.getRing()); // no share of it: roles that a report ends are not unwound
   int64_t position = in.decide(op.getPosition());
   if (position < 0)
     in.fail(op, whoText(in) + " takes position " + std::to_string(position) + " of a ring, which begins at 0");
-  SlotState &slot = ring->slotOf(position);
+  SlotState &slot = ring.slotOf(position);
   in.await(op, whoText(in) + " waits to take position " + std::to_string(position) + " of a ring, which nobody publishes",
            [&slot, position] { return slot.position > position || (slot.position == position && slot.published); });
   if (slot.position != position || slot.releasedBy.count(in.role))
@@ -64,7 +64,7 @@ static void take(Interpreter &in, block::TakeOp op) {
   for (auto &land : std::exchange(slot.copies, {}))
     land();
   slot.taken = true;
-  in.set(op.getResult(), Slot{ring, position});
+  in.set(op.getResult(), Slot{in.as<Ring>(op.getRing()), position});
 }
 
 static void release(Interpreter &in, block::ReleaseOp op) {

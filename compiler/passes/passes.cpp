@@ -13,6 +13,7 @@ void tilery::registerTilePasses() {
   registerPass(createForwardStores);
   registerPass([] { return createParallelToTiles(); });
   registerPass(createPromoteBuffers);
+  registerPass(createPromoteVariables);
   registerPass(createSplitBuffers);
   registerPass(createWidenStores);
   registerPass(createCollectCopies);
@@ -34,6 +35,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
     kernel.addPass(createThreadsToTiles());
   if (plain)
     return kernel.addPass(createLowerViews());
+  kernel.addPass(createPromoteVariables());
   kernel.addPass(createParallelToTiles(keepThreads ? Gathers::beside_products : Gathers::all));
   kernel.addPass(createSplitBuffers());
   kernel.addPass(createForwardStores());

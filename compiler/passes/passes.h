@@ -27,6 +27,8 @@ std::unique_ptr<mlir::Pass> createThreadsToTiles();
 std::unique_ptr<mlir::Pass> createRoleThreadsToTiles();
 /// Buffers that are read and written as a whole become tile values.
 std::unique_ptr<mlir::Pass> createPromoteBuffers();
+/// Variables of points of tile.parallel (`T.alloc_var` in a T.Parallel) become values.
+std::unique_ptr<mlir::Pass> createPromoteVariables();
 /// Loops that copy all elements of a window of a buffer become one load and one store.
 std::unique_ptr<mlir::Pass> createCollectCopies();
 /// Windows of tiles that are only stored in memory become masks.

@@ -36,12 +36,17 @@ bool isPromotable(AllocOp alloc) {
   });
 }
 
-/// A single number of a thread's own, or of a point's: it stays one.
-bool isVariable(AllocOp alloc) {
+/// Whose own an allocation is: threads', all of them together, or a point's; null: the program's.
+Operation *ownerOf(AllocOp alloc) {
   Operation *around = alloc->getParentOp();
   while (around && !isa<ThreadsOp, TogetherOp, ParallelOp>(around))
     around = around->getParentOp();
-  return isa_and_present<ThreadsOp, ParallelOp>(around) &&
+  return around;
+}
+
+/// A single number of a thread's own, or of a point's: it stays one.
+bool isVariable(AllocOp alloc) {
+  return isa_and_present<ThreadsOp, ParallelOp>(ownerOf(alloc)) &&
          llvm::all_of(alloc->getUsers(), [](Operation *user) { return isa<ElementLoadOp, ElementStoreOp>(user); }) &&
          llvm::all_of(alloc.getType().getShape(), [](int64_t n) { return n == 1; });
 }
@@ -198,6 +203,13 @@ private:
   DenseSet<Operation *> writers, readers; // region ops with a store, or a load, somewhere inside
 };
 
+void promote(AllocOp alloc) {
+  if (!isPromotable(alloc))
+    return;
+  Promotion(alloc).run();
+  alloc.erase();
+}
+
 struct PromoteBuffers : PassWrapper<PromoteBuffers, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PromoteBuffers)
   StringRef getArgument() const final { return "promote-buffers"; }
@@ -206,14 +218,27 @@ struct PromoteBuffers : PassWrapper<PromoteBuffers, OperationPass<KernelOp>> {
   void runOnOperation() final {
     SmallVector<AllocOp> allocs;
     getOperation().walk([&](AllocOp alloc) { allocs.push_back(alloc); });
-    for (AllocOp alloc : allocs)
-      if (isPromotable(alloc)) {
-        Promotion(alloc).run();
-        alloc.erase();
-      }
+    llvm::for_each(allocs, promote);
+  }
+};
+
+/// Before scalar code becomes tiles, which takes values alone.
+struct PromoteVariables : PassWrapper<PromoteVariables, OperationPass<KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PromoteVariables)
+  StringRef getArgument() const final { return "promote-variables"; }
+  StringRef getDescription() const final { return "turn variables of points of tile.parallel into values"; }
+
+  void runOnOperation() final {
+    SmallVector<AllocOp> allocs;
+    getOperation().walk([&](AllocOp alloc) {
+      if (isVariable(alloc) && isa<ParallelOp>(ownerOf(alloc)))
+        allocs.push_back(alloc);
+    });
+    llvm::for_each(allocs, promote);
   }
 };
 
 } // namespace
 
 std::unique_ptr<Pass> tilery::createPromoteBuffers() { return std::make_unique<PromoteBuffers>(); }
+std::unique_ptr<Pass> tilery::createPromoteVariables() { return std::make_unique<PromoteVariables>(); }

@@ -113,7 +113,7 @@ private:
     using P = arith::CmpIPredicate;
     if (predicate != P::slt && predicate != P::sle && predicate != P::sgt && predicate != P::sge && predicate != P::eq &&
         predicate != P::ne)
-      return std::nullopt;
+      return unsignedComparison(predicate, op);
     auto x = math.analyse(op.getLhs()), y = x ? math.analyse(op.getRhs()) : std::nullopt;
     auto difference = y && !x->base && !y->base ? math.subtract(*x, *y) : std::nullopt;
     if (!difference)
@@ -171,6 +171,24 @@ private:
       break;
     }
     return result;
+  }
+
+  /// Of numbers that depend on one dimension at most.
+  std::optional<Conjunction> unsignedComparison(arith::CmpIPredicate predicate, arith::CmpIOp op) {
+    auto x = math.analyse(op.getLhs()), y = x ? math.analyse(op.getRhs()) : std::nullopt;
+    if (!y || x->base || y->base)
+      return std::nullopt;
+    SmallVector<unsigned> dims;
+    for (unsigned d = 0; d < x->shape.size(); ++d)
+      if (x->dependsOn(d) || y->dependsOn(d))
+        dims.push_back(d);
+    Conjunction result;
+    result.bounds.resize(x->shape.size());
+    if (dims.empty())
+      result.uniform = compare(predicate, math.materialise(x->offset), math.materialise(y->offset));
+    else if (dims.size() == 1)
+      result.bounds[dims[0]].lanes = compare(predicate, math.lanes(*x, dims[0]), math.lanes(*y, dims[0]));
+    return dims.size() < 2 ? std::optional(result) : std::nullopt;
   }
 
   Conjunction other(Value mask) {

@@ -1,4 +1,6 @@
 #include "compiler/targets/cuda/lowering.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "compiler/targets/cuda/math_f32.h"
 
 using namespace mlir;
@@ -19,7 +21,7 @@ static lower::Machine machineOfThread(const CudaTarget &gpu) {
 
 GpuLowering::GpuLowering(const CudaTarget &gpu, bool instructions)
     : Target("the GPU target", machineOfThread(gpu)), sm(gpu.sm), approximates(instructions),
-      narrowsBF16(instructions && gpu.sm >= 90) {}
+      narrowsBF16(instructions && gpu.sm >= 90), convertsFloat8(instructions && gpu.sm >= 89) {}
 
 // Comparing all with all is the fastest as long as the threads are enough for it.
 // A thread's part fits its registers; with few elements, as many threads as there are have some.
@@ -112,6 +114,48 @@ Lanes GpuLowering::narrowBF16(Emitter &e, Lanes value) const {
   if (!narrowsBF16)
     return nullptr;
   return b.CreateBitCast(b.CreateFPTrunc(value, e.vectorOf(b.getBFloatTy(), lanes)), e.vectorOf(b.getInt16Ty(), lanes));
+}
+
+// Two by an instruction.
+Lanes GpuLowering::widenFloat8(Emitter &e, Lanes bits, Type element) const {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(bits);
+  if (!convertsFloat8)
+    return nullptr;
+  auto convert =
+      isa<Float8E4M3FNType>(element) ? llvm::Intrinsic::nvvm_e4m3x2_to_f16x2_rn : llvm::Intrinsic::nvvm_e5m2x2_to_f16x2_rn;
+  SmallVector<llvm::Value *> halves;
+  for (unsigned i = 0; i < lanes; i += 2) {
+    Lanes bytes = e.slice(bits, i, std::min(lanes - i, 2u));
+    Lanes pair = lanes - i > 1 ? b.CreateBitCast(bytes, b.getInt16Ty()) : b.CreateZExt(bytes, b.getInt16Ty());
+    halves.push_back(e.intrinsic(convert, {pair}, {}));
+  }
+  Lanes all = e.slice(llvm::concatenateVectors(b, halves), 0, lanes);
+  return b.CreateFPExt(all, e.vectorOf(b.getFloatTy(), lanes));
+}
+
+// The instruction saturates.
+Lanes GpuLowering::narrowFloat8(Emitter &e, Lanes value, Type element) const {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(value);
+  if (!convertsFloat8)
+    return nullptr;
+  bool isE4M3 = isa<Float8E4M3FNType>(element);
+  auto convert = isE4M3 ? llvm::Intrinsic::nvvm_ff_to_e4m3x2_rn : llvm::Intrinsic::nvvm_ff_to_e5m2x2_rn;
+  SmallVector<llvm::Value *> pairs;
+  for (unsigned i = 0; i < lanes; i += 2) {
+    Lanes low = e.slice(value, i, 1), high = i + 1 < lanes ? e.slice(value, i + 1, 1) : low;
+    pairs.push_back(b.CreateBitCast(e.intrinsic(convert, {high, low}, {}), e.vectorOf(b.getInt8Ty(), 2)));
+  }
+  Lanes bytes = e.slice(llvm::concatenateVectors(b, pairs), 0, lanes);
+  // Halfway between the largest number and the next, which there is none of: e4m3fn's is even, e5m2's is odd.
+  llvm::Type *i8 = e.vectorOf(b.getInt8Ty(), lanes), *i32 = e.vectorOf(b.getInt32Ty(), lanes);
+  Lanes raw = b.CreateBitCast(value, i32);
+  Lanes magnitude = b.CreateBitCast(b.CreateAnd(raw, llvm::ConstantInt::get(i32, 0x7fffffff)), value->getType());
+  llvm::Constant *most = llvm::ConstantFP::get(value->getType(), isE4M3 ? 464.0 : 61440.0);
+  Lanes isLarge = isE4M3 ? b.CreateFCmpOGT(magnitude, most) : b.CreateFCmpOGE(magnitude, most);
+  Lanes sign = b.CreateTrunc(b.CreateAnd(b.CreateLShr(raw, 24), llvm::ConstantInt::get(i32, 0x80)), i8);
+  return b.CreateSelect(isLarge, b.CreateOr(sign, llvm::ConstantInt::get(i8, isE4M3 ? 0x7f : 0x7c)), bytes);
 }
 
 } // namespace tilery::cuda

@@ -28,6 +28,8 @@ public:
   lower::Lanes divide(lower::Emitter &e, lower::Lanes x, lower::Lanes y, bool approximately) const override;
   lower::Lanes widenBF16(lower::Emitter &e, lower::Lanes bits) const override;
   lower::Lanes narrowBF16(lower::Emitter &e, lower::Lanes value) const override;
+  lower::Lanes widenFloat8(lower::Emitter &e, lower::Lanes bits, mlir::Type element) const override;
+  lower::Lanes narrowFloat8(lower::Emitter &e, lower::Lanes value, mlir::Type element) const override;
 
   /// The runs of a sort while they merge.
   llvm::SmallVector<mlir::Type> temporaries(mlir::Operation *op) const override;
@@ -36,6 +38,7 @@ private:
   const unsigned sm;
   const bool approximates; // ex2.approx, div.full, saturation, atom
   const bool narrowsBF16;  // by one instruction that rounds to nearest even and keeps denormals
+  const bool convertsFloat8;
 };
 
 } // namespace tilery::cuda

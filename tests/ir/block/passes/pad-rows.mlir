@@ -51,9 +51,14 @@ tile.kernel @few(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %v: !tile.ptr<f16>, %o:
   tile.return
 }
 
-// A sum over rows would take those that are added, too.
+// A sum over rows takes those that are added as what changes nothing.
 // CHECK-LABEL: tile.kernel @summed
-// CHECK: tile.dot {{.*}} -> tensor<16x64xf32>
+// CHECK: tile.dot {{.*}} -> tensor<64x64xf32>
+// CHECK: %[[ROWS:.*]] = tile.range 0 to 64 : tensor<64xi32>
+// CHECK: %[[THERE:.*]] = arith.cmpi slt, %[[ROWS]], %{{.*}} : tensor<64xi32>
+// CHECK: %[[MASK:.*]] = tile.broadcast %{{.*}} : tensor<64x1xi1> -> tensor<64x64xi1>
+// CHECK: %[[SUMMED:.*]] = arith.select %[[MASK]]
+// CHECK: tile.reduce %[[SUMMED]] axis 0
 tile.kernel @summed(%q: !tile.ptr<f16>, %v: !tile.ptr<f16>, %o: !tile.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
@@ -78,5 +83,38 @@ tile.kernel @summed(%q: !tile.ptr<f16>, %v: !tile.ptr<f16>, %o: !tile.ptr<f32>, 
   } : tensor<16x64xf32> -> tensor<64xf32>
   %ao = tile.access %o, %c0 steps(%c1) bounds [0]() : <f32>, (i64), () -> <64xf32>
   tile.store %ao, %line : !tile.access<64xf32>, tensor<64xf32>
+  tile.return
+}
+
+// A dimension of few rows that another product sums over: what is computed is 0 behind it.
+// CHECK-LABEL: tile.kernel @backward
+// CHECK: %[[S:.*]] = tile.dot {{.*}} : tensor<64x64xf16>, tensor<64x16xf16> -> tensor<64x16xf32>
+// CHECK: %[[W:.*]] = math.exp %[[S]] : tensor<64x16xf32>
+// CHECK: %[[T:.*]] = tile.permute
+// CHECK: %[[LEFT:.*]] = arith.select %{{.*}}, %[[T]], %{{.*}} : tensor<16x64xi1>, tensor<16x64xf32>
+// CHECK: tile.dot %[[LEFT]], %{{.*}}, {{.*}} : tensor<16x64xf32>, tensor<64x64xf16> -> tensor<16x64xf32>
+tile.kernel @backward(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %o: !tile.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %i0 = arith.constant 0 : i32
+  %i32 = arith.constant 32 : i32
+  %scores = arith.constant dense<0.0> : tensor<32x16xf32>
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %aq = tile.access %q, %c0 steps(%c1, %c64) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x16xf16>
+  %tq = tile.load %aq : !tile.access<64x16xf16> -> tensor<64x16xf16>
+  %sum = scf.for %i = %i0 to %n step %i32 iter_args(%acc = %zeros) -> (tensor<16x64xf32>) : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %at = arith.muli %w, %c64 : i64
+    %ak = tile.access %k, %at steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <32x64xf16>
+    %tk = tile.load %ak : !tile.access<32x64xf16> -> tensor<32x64xf16>
+    %s = tile.dot %tk, %tq, %scores : tensor<32x64xf16>, tensor<64x16xf16> -> tensor<32x16xf32>
+    %e = math.exp %s : tensor<32x16xf32>
+    %t = tile.permute %e [1, 0] : tensor<32x16xf32> -> tensor<16x32xf32>
+    %next = tile.dot %t, %tk, %acc : tensor<16x32xf32>, tensor<32x64xf16> -> tensor<16x64xf32>
+    scf.yield %next : tensor<16x64xf32>
+  }
+  %ao = tile.access %o, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <16x64xf32>
+  tile.store %ao, %sum : !tile.access<16x64xf32>, tensor<16x64xf32>
   tile.return
 }
