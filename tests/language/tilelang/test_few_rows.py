@@ -1,4 +1,4 @@
-"""Several products of fewer rows than the tensor cores take at once, of rows that a table names: backward passes of sparse attention."""
+"""Several products of fewer rows than the tensor cores take at once, of rows that a table names: sparse attention backwards."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from tilery.tilelang.tracing.program import usual_layouts
 
 @tilelang.jit
 def backward(heads, dim, block, how="sum", dtype="float16"):
-    """S = K[table] Q^T, W = f(S), DQ = W^T K[table], DK[table] += W Q, and a number a head of W's column: its sum or its largest."""
+    """S = K[table] Q^T, W = f(S), DQ = W^T K[table], DK[table] += W Q, and of a head's column of W its sum or largest."""
     keys, count = T.dynamic("keys, count")
 
     @T.prim_func
