@@ -1,114 +1,104 @@
-"""One-shot all-reduce: each process adds up all buffers, its own and its peers', in the order of ranks: all get the same bits.
+"""All-reduce by kernels that read and write their peers' buffers and wait for each other inside.
 
-    torchrun --nproc-per-node 2 examples/distributed/all_reduce.py
+    torchrun --nproc-per-node 2 examples/distributed/all_reduce.py [--time]
 
-On GPUs peers' buffers are torch's symmetric memory. Without a GPU, files in shared memory stand for it.
+One-shot: each process adds up all buffers. Two-shot: each adds up its part of all buffers and writes it to all of them. Both add
+in the order of ranks: all get the same bits.
 """
-
-import os
-import tempfile
-import time
 
 import torch
 import torch.distributed as dist
+from peers import DEVICE, ON_GPU, TIMED, compare, randn, run, say, symmetric
+from signals import flags, meet
 
 from tilery import tileon
 from tilery.tileon import language as tl
 
+PROGRAMS = 64 if ON_GPU else 2  # that run at once
+BLOCK = 2048
+
 
 @tileon.jit
-def all_reduce_kernel(buffers, out, n, WORLD: tl.constexpr, BLOCK: tl.constexpr):
-    """buffers: addresses of WORLD buffers of n elements each, of the type of `out`."""
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    total = tl.zeros((BLOCK,), tl.float32)
+def total(buffers, i, n, out, WORLD: tl.constexpr):
+    """Elements i of all buffers, of the type of `out`, added up in float32."""
+    total = tl.zeros(i.shape, tl.float32)
     for rank in tl.static_range(WORLD):
-        buffer = tl.load(buffers + rank).to(out.dtype)
+        buffer = tl.multiple_of(tl.load(buffers + rank).to(out.dtype), 16)
         total += tl.load(buffer + i, mask=i < n, other=0).to(tl.float32)
-    tl.store(out + i, total.to(out.dtype.element_ty), mask=i < n)
+    return total
 
 
-class Symmetric:
-    """A buffer of each process, on GPUs that see each other's memory."""
+@tileon.jit
+def one_shot_kernel(buffers, flags, out, n, RANK: tl.constexpr, WORLD: tl.constexpr, BLOCK: tl.constexpr):
+    """buffers: addresses of WORLD buffers of n elements each, of the type of `out`."""
+    program = tl.program_id(0)
+    meet(flags, program, RANK, WORLD)  # all have written theirs
+    for first in range(program * BLOCK, n, tl.num_programs(0) * BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        tl.store(out + i, total(buffers, i, n, out, WORLD).to(out.dtype.element_ty), mask=i < n)
+    meet(flags, program, RANK, WORLD)  # all have read them
+
+
+@tileon.jit
+def two_shot_kernel(buffers, flags, own, n, part, RANK: tl.constexpr, WORLD: tl.constexpr, BLOCK: tl.constexpr):
+    """own: this process's buffer. Process r adds up elements r * part and those behind it."""
+    program = tl.program_id(0)
+    meet(flags, program, RANK, WORLD)
+    for first in range(RANK * part + program * BLOCK, tl.minimum((RANK + 1) * part, n), tl.num_programs(0) * BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        sums = total(buffers, i, n, own, WORLD).to(own.dtype.element_ty)
+        for rank in tl.static_range(WORLD):
+            tl.store(tl.multiple_of(tl.load(buffers + rank).to(own.dtype), 16) + i, sums, mask=i < n)
+    meet(flags, program, RANK, WORLD)  # all parts are there
+
+
+class AllReduce:
+    """Sums of all processes' tensors of `n` elements. `buffers.own` is what each gives."""
 
     def __init__(self, n, dtype):
-        import torch.distributed._symmetric_memory as memory
+        self.n, self.rank, self.world = n, dist.get_rank(), dist.get_world_size()
+        self.buffers, self.flags = symmetric(n, dtype=dtype), flags(PROGRAMS)
+        self.sizes = {"RANK": self.rank, "WORLD": self.world, "BLOCK": BLOCK}
 
-        self.own = memory.empty(n, dtype=dtype, device="cuda")
-        self.handle = memory.rendezvous(self.own, dist.group.WORLD)
-        self.addresses = torch.tensor(self.handle.buffer_ptrs, dtype=torch.int64, device="cuda")
+    def one_shot(self, out):
+        """out: the sum."""
+        programs = min(tl.cdiv(self.n, BLOCK), PROGRAMS)
+        one_shot_kernel[(programs,)](self.buffers.addresses, self.flags.addresses, out, self.n, **self.sizes)
 
-    def wait(self):
-        self.handle.barrier(channel=0)
-
-
-class Shared:
-    """The same between processes of one machine, on CPUs."""
-
-    def __init__(self, n, dtype):
-        folder = [tempfile.mkdtemp(dir="/dev/shm") if dist.get_rank() == 0 else None]
-        dist.broadcast_object_list(folder)
-        names = [os.path.join(folder[0], str(rank)) for rank in range(dist.get_world_size())]
-        if dist.get_rank() == 0:
-            for name in names:
-                torch.from_file(name, shared=True, size=n, dtype=dtype)  # makes the file
-        dist.barrier()
-        self.all = [torch.from_file(name, shared=True, size=n, dtype=dtype) for name in names]
-        self.own = self.all[dist.get_rank()]
-        self.addresses = torch.tensor([buffer.data_ptr() for buffer in self.all])
-        dist.barrier()
-        if dist.get_rank() == 0:  # mapped by all, they need no names any more
-            for name in names:
-                os.remove(name)
-            os.rmdir(folder[0])
-
-    def wait(self):
-        dist.barrier()
+    def two_shot(self):
+        """In place of what each gave: the sum."""
+        part = tl.cdiv(tl.cdiv(self.n, self.world), BLOCK) * BLOCK
+        programs = min(part // BLOCK, PROGRAMS)
+        two_shot_kernel[(programs,)](self.buffers.addresses, self.flags.addresses, self.buffers.own, self.n, part, **self.sizes)
 
 
-def all_reduce(buffers, out):
-    """out: the sum of all processes' `buffers.own`."""
-    n = out.numel()
-    buffers.wait()  # all have written theirs
-    all_reduce_kernel[(tl.cdiv(n, 1024),)](buffers.addresses, out, n, WORLD=dist.get_world_size(), BLOCK=1024)
-    buffers.wait()  # all have read them
+def check(n, dtype):
+    reduce, out = AllReduce(n, dtype), torch.empty(n, dtype=dtype, device=DEVICE)
+    for step in range(3):
+        parts = [randn(n, seed=10 * step + rank, dtype=dtype) for rank in range(reduce.world)]
+        expected = parts[0].float()
+        for part in parts[1:]:
+            expected = expected + part.float()
+        reduce.buffers.own.copy_(parts[reduce.rank])
+        reduce.one_shot(out)
+        assert torch.equal(out, expected.to(dtype)), f"rank {reduce.rank}, step {step}: one-shot"
+        reduce.two_shot()
+        assert torch.equal(reduce.buffers.own, expected.to(dtype)), f"rank {reduce.rank}, step {step}: two-shot"
+    say(f"all-reduce of {n} {str(dtype).removeprefix('torch.')} on {reduce.world} processes agrees")
 
 
-def milliseconds(function, repeat=20):
-    wait = torch.cuda.synchronize if torch.cuda.is_available() else lambda: None
-    function()
-    wait()
-    dist.barrier()
-    start = time.perf_counter()
-    for _ in range(repeat):
-        function()
-    wait()
-    return (time.perf_counter() - start) / repeat * 1e3
+def measure(size, dtype=torch.bfloat16):
+    reduce = AllReduce(size // 2, dtype)
+    out = torch.empty_like(reduce.buffers.own)
+    compare(f"one-shot all-reduce of {size >> 10} KiB", lambda: reduce.one_shot(out), lambda: dist.all_reduce(out))
+    compare(f"two-shot all-reduce of {size >> 10} KiB", reduce.two_shot, lambda: dist.all_reduce(out))
 
 
 def main():
-    on_gpu = torch.cuda.is_available() and dist.is_nccl_available()
-    if on_gpu:
-        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group("nccl" if on_gpu else "gloo")
-    device = "cuda" if on_gpu else "cpu"
-    rank, world = dist.get_rank(), dist.get_world_size()
-    for n, dtype in ((1000, torch.float32), (1 << 15, torch.bfloat16), (1 << 20, torch.float32)):
-        buffers = (Symmetric if on_gpu else Shared)(n, dtype)
-        out = torch.empty(n, dtype=dtype, device=device)
-        for step in range(3):  # a buffer is written again only when all have read it
-            parts = [torch.randn(n, generator=torch.Generator().manual_seed(10 * step + r)).to(dtype) for r in range(world)]
-            buffers.own.copy_(parts[rank])
-            all_reduce(buffers, out)
-            expected = parts[0].float()
-            for part in parts[1:]:
-                expected = expected + part.float()
-            assert torch.equal(out.cpu(), expected.to(dtype)), f"rank {rank}, step {step}"
-        ours = milliseconds(lambda: all_reduce(buffers, out))
-        theirs = milliseconds(lambda: dist.all_reduce(out))
-        if rank == 0:
-            size = n * out.element_size() // 1000
-            print(f"all-reduce of {size} kB on {world} processes agrees; {ours:.3f} ms, {dist.get_backend()} {theirs:.3f} ms")
-    dist.destroy_process_group()
+    for n, dtype in ((1000, torch.float32), (1 << 15, torch.bfloat16), (100_003, torch.float32)):
+        check(n, dtype)
+    for size in (1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 26) if TIMED else ():
+        measure(size)
 
 
-main()
+run(main)
