@@ -3,6 +3,7 @@
 On GPUs peers' buffers are torch's symmetric memory. Without a GPU, files in shared memory stand for it.
 """
 
+import functools
 import os
 import statistics
 import sys
@@ -64,6 +65,39 @@ def symmetric(*shape, dtype):
     buffers.own.zero_()
     buffers.wait()
     return buffers
+
+
+def fetched(buffers):
+    """(rank, tensor) of each process's buffer, this one's first. On GPUs the others are copied on a stream of their own while
+    what is launched between runs; without, they are read where they are."""
+    rank, world = dist.get_rank(), dist.get_world_size()
+    order = [(rank + step) % world for step in range(1, world)]
+    if not ON_GPU:
+        yield from [(r, buffers.all[r]) for r in (rank, *order)]
+        return
+    stream, here = _copies(), torch.cuda.current_stream()
+    stream.wait_stream(here)
+    with torch.cuda.stream(stream):
+        copies = [(r, torch.empty_like(buffers.own), torch.cuda.Event()) for r in order]
+        for r, copy, done in copies:
+            copy.copy_(buffers.all[r])
+            done.record()
+    yield rank, buffers.own
+    for r, copy, done in copies:
+        here.wait_event(done)
+        copy.record_stream(here)
+        yield r, copy
+
+
+@functools.cache
+def _copies():
+    return torch.cuda.Stream()
+
+
+def bound(a, b, exact):
+    """What a @ b, summed in float32 and rounded to the type of a, may be off from the exact product."""
+    sums = a.double().abs() @ b.double().abs() * a.shape[1] * 2.0**-24
+    return sums + (exact.abs() + sums) * torch.finfo(a.dtype).eps / 2 * 1.01
 
 
 def randn(*shape, seed, dtype=torch.float32):
