@@ -89,4 +89,8 @@ extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_
   return TILERY_ERROR;
 }
 
+extern "C" void tilery_aot_close(TileryBundle **bundle) {
+  delete reinterpret_cast<Bundle *>(__atomic_exchange_n(bundle, nullptr, __ATOMIC_ACQ_REL));
+}
+
 extern "C" const char *tilery_aot_error(void) { return lastError.c_str(); }

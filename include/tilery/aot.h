@@ -35,6 +35,9 @@ enum {
    before the work is done. Several threads may call at once. */
 int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_t size, uint32_t entry, const TileryArgument *arguments,
                     uint32_t count, const int64_t *grid, int device, void *stream);
+/* Frees the bundle and the code that its calls have loaded, and makes `*bundle` null: the next call reads it again. No call of this bundle may
+   run meanwhile; what its calls gave to a GPU must be done. Nothing happens where `*bundle` is null. */
+void tilery_aot_close(TileryBundle **bundle);
 /* What the last call of this thread that failed says. */
 const char *tilery_aot_error(void);
 
