@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from tilery import aot, tileon
+from tilery.tileon import language as tl
 
 HERE = Path(__file__).resolve().parent
 
@@ -26,6 +30,13 @@ def libraries(tmp_path_factory):
     command = ["clang-22", "-shared", "-fPIC", f"-Wl,-soname,{compiler.name}", HERE / "fake_ptx_compiler.c", "-o", compiler]
     subprocess.run(command, check=True)
     return library, compiler
+
+
+@tileon.jit
+def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
 
 
 PROGRAMS = [
@@ -93,6 +104,20 @@ def launches(tmp_path_factory):
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_launch(name, libraries, launches):
     done = subprocess.run([launches, *libraries, name], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_bundle_on_streams_of_a_c_program(libraries, tmp_path):
+    """Loaded, called on the caller's streams, and closed, 1,000 times: each module that was loaded is unloaded."""
+    x, y, out = (torch.zeros(1003) for _ in range(3))
+    compiled = add_kernel[(1,)](x, y, out, 1003, BLOCK=256)
+    parameters = aot.entry_of("add", compiled.image()).parameters
+    entry = aot.Entry("add", parameters, [aot.image_for(compiled, "sm_80")], takes_grid=True)
+    bundle = aot.write(tmp_path, "add", [entry], "cuda")
+    runtime, program, code = Path(os.environ["TILERY_BUILD_DIR"]) / "libtilery_rt.a", tmp_path / "serving", tmp_path / "serving.o"
+    subprocess.run(["clang-22", f"-I{HERE.parents[2] / 'include'}", "-c", HERE / "serving.c", "-o", code], check=True)
+    subprocess.run(["clang++-22", code, runtime, "-lpthread", "-ldl", "-o", program], check=True)
+    done = subprocess.run([program, *libraries, bundle], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
