@@ -12,5 +12,6 @@
 
 from .gradients import backward
 from .operators import custom_op
+from .sharded import sharding
 
-__all__ = ["backward", "custom_op"]
+__all__ = ["backward", "custom_op", "sharding"]
