@@ -14,8 +14,8 @@ from signals import flags, meet
 from tilery import tileon
 from tilery.tileon import language as tl
 
-PROGRAMS = 64 if ON_GPU else 2  # that run at once
-BLOCK = 2048
+PROGRAMS = 128 if ON_GPU else 2  # that run at once
+BLOCK = 4096
 
 
 @tileon.jit
@@ -58,7 +58,7 @@ class AllReduce:
     def __init__(self, n, dtype):
         self.n, self.rank, self.world = n, dist.get_rank(), dist.get_world_size()
         self.buffers, self.flags = symmetric(n, dtype=dtype), flags(PROGRAMS)
-        self.sizes = {"RANK": self.rank, "WORLD": self.world, "BLOCK": BLOCK}
+        self.sizes = {"RANK": self.rank, "WORLD": self.world, "BLOCK": BLOCK, "num_warps": 8}
 
     def one_shot(self, out):
         """out: the sum."""

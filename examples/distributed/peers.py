@@ -105,22 +105,25 @@ def randn(*shape, seed, dtype=torch.float32):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype).to(DEVICE)
 
 
-def milliseconds(function, rounds=5, repeat=20):
+def milliseconds(function, rounds=5):
     """Of a call: the median of the rounds, each the mean of its calls, of the slowest process."""
     for _ in range(3):
         function()
-    times = []
-    for _ in range(rounds):
-        if ON_GPU:
-            torch.cuda.synchronize()
-        dist.barrier()
-        start = time.perf_counter()
-        for _ in range(repeat):
-            function()
-        if ON_GPU:
-            torch.cuda.synchronize()
-        times.append((time.perf_counter() - start) / repeat * 1e3)
-    slowest = torch.tensor(statistics.median(times), device=DEVICE)
+    repeat = min(max(int(20 / _mean(function, 5)), 5), 2000)  # a round takes long beside what processes begin apart
+    return statistics.median(_mean(function, repeat) for _ in range(rounds))
+
+
+def _mean(function, repeat):
+    """Milliseconds of a call; the same number in all processes."""
+    if ON_GPU:
+        torch.cuda.synchronize()
+    dist.barrier()
+    start = time.perf_counter()
+    for _ in range(repeat):
+        function()
+    if ON_GPU:
+        torch.cuda.synchronize()
+    slowest = torch.tensor((time.perf_counter() - start) / repeat * 1e3, device=DEVICE)
     dist.all_reduce(slowest, op=dist.ReduceOp.MAX)
     return slowest.item()
 
