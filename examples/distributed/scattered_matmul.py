@@ -108,7 +108,7 @@ def measure(m, n, k, dtype=torch.bfloat16):
 
 
 def main():
-    check(96, 80, 64, torch.float32)
+    check(96, 80, 64, torch.float16)
     check(256, 512, 128, torch.bfloat16)
     if TIMED:
         measure(8192, 8192, 8192)

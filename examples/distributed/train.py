@@ -2,8 +2,9 @@
 
     torchrun --nproc-per-node 2 examples/distributed/train.py [--time]
 
-In float32 losses of 20 steps agree to 1e-4. With --time, on GPUs: 200 steps in bfloat16, whose losses go apart from torch's no
-further than torch's own with other orders of sums do; steps a second.
+In float32 losses of 20 steps agree to 1e-4 (on GPUs, whose products of TileLang are in tf32: in bfloat16, to 0.05). With --time,
+on GPUs: 200 steps in bfloat16, whose losses go apart from torch's no further than torch's own with other orders of sums do; steps
+a second.
 """
 
 import time
@@ -47,11 +48,13 @@ def train(functions, sizes, dtype, data, rate, order=None):
 def check():
     data = [tokens(step, 2, 128, SMALL["classes"]) for step in range(20)]
     data = [batch.to(DEVICE) for batch in data]
-    (ours, _), (theirs, _) = (train(functions, SMALL, torch.float32, data, 1e-2) for functions in (OurFunctions, TorchFunctions))
+    dtype, allowed = (torch.bfloat16, 0.05) if ON_GPU else (torch.float32, 1e-4)
+    (ours, _), (theirs, _) = (train(functions, SMALL, dtype, data, 1e-2) for functions in (OurFunctions, TorchFunctions))
     apart = (ours - theirs).abs().max().item()
     assert theirs[-1] < theirs[0] - 1, theirs
-    assert apart < 1e-4, f"{apart}\n{ours}\n{theirs}"
-    say(f"20 steps in float32: loss {ours[0]:.3f} to {ours[-1]:.3f}, at most {apart:.1e} apart: agrees")
+    assert apart < allowed, f"{apart}\n{ours}\n{theirs}"
+    name = str(dtype).removeprefix("torch.")
+    say(f"20 steps in {name}: loss {ours[0]:.3f} to {ours[-1]:.3f}, at most {apart:.1e} apart: agrees")
 
 
 def measure(steps=200, batches=4, length=2048):
