@@ -91,6 +91,9 @@ private:
       return "it updates memory before it multiplies";
     if (isOfTile && !op.getResult(0).use_empty())
       return "it takes what an atomic update of a tile gives";
+    if (isNested() && !isOfTile)
+      if (const char *reason = mayWaitForFactors(op))
+        return reason;
     places.push_back(place);
     if (isOfTile)
       found.sums.push_back(cast<tile::AtomicRmwOp>(op));
@@ -98,6 +101,20 @@ private:
     found.showsStores |= found.meets;
     found.polls |= op.getParentOfType<scf::WhileOp>() != nullptr && !isOfTile;
     return nullptr;
+  }
+
+  /// Factors are loaded by another role, which waits for nobody. Programs that wait behind a product, for others of their kernel, wait for
+  /// what these store, and factors are apart from that; what other kernels write (for peers: of the whole system) may be factors.
+  const char *mayWaitForFactors(Operation &op) {
+    auto loop = op.getParentOfType<scf::WhileOp>();
+    if (!loop || loop->isAncestor(product))
+      return nullptr;
+    auto sum = dyn_cast<tile::AtomicRmwOp>(op);
+    tile::MemoryOrder order = sum ? sum.getOrder() : cast<tile::AtomicCasOp>(op).getOrder();
+    tile::SyncScope scope = sum ? sum.getScope() : cast<tile::AtomicCasOp>(op).getScope();
+    if (order != tile::MemoryOrder::acquire && order != tile::MemoryOrder::acq_rel)
+      return nullptr;
+    return before ? "it waits before it multiplies" : scope == tile::SyncScope::sys ? "it waits for other kernels" : nullptr;
   }
 
   /// Loops carry numbers only; tiles come out of branches behind the product.

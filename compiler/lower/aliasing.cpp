@@ -89,6 +89,17 @@ bool classOfWrite(Operation *op, MemoryClass &result) {
       .Default([](Operation *) { return false; });
 }
 
+bool isSignal(Operation *write) {
+  return llvm::TypeSwitch<Operation *, bool>(write)
+      .Case<tile::AtomicRmwOp, tile::AtomicCasOp>([](auto op) {
+        auto order = op.getOrder();
+        bool says = order == tile::MemoryOrder::release || op.getScope() == tile::SyncScope::sys;
+        bool releases = order == tile::MemoryOrder::release || order == tile::MemoryOrder::acq_rel;
+        return releases && (says || !isa<RankedTensorType>(op.getResult().getType()));
+      })
+      .Default([](Operation *) { return false; });
+}
+
 bool sameElements(Operation *load, Operation *write) {
   if (auto l = dyn_cast<tile::LoadOp>(load))
     return isa<tile::StoreOp>(write) && samePattern(l.getPlace(), cast<tile::StoreOp>(write).getPlace());

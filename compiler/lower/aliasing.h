@@ -23,6 +23,9 @@ bool isLoad(mlir::Operation *op);
 MemoryClass classOfLoad(mlir::Operation *load);
 /// What an op with a write effect may change; false if it changes no memory that tiles are loaded from.
 bool classOfWrite(mlir::Operation *op, MemoryClass &result);
+/// An atomic update that releases: whoever sees it may then overwrite what was read before it. Tiles of which no order or scope is said (which
+/// have both orders, among the GPU's programs) are taken for sums, which nobody waits for.
+bool isSignal(mlir::Operation *write);
 /// The load reads, element by element, exactly what the write overwrites.
 bool sameElements(mlir::Operation *load, mlir::Operation *write);
 

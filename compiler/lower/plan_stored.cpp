@@ -39,6 +39,10 @@ bool Planner::illegalLoad(Value value, const PullSite &site) const {
       break;
     MemoryClass written;
     classOfWrite(write, written);
+    bool feeds = site.info->step.op == write ||
+                 (!site.info->step.op && llvm::any_of(site.info->step.nest.sinks, [&](const Sink &s) { return s.op == write; }));
+    if (isa<tile::LoadOp>(load) && isSignal(write) && !feeds)
+      return true;
     if (!mayAlias(classOfLoad(load), written, options.disjoint))
       continue;
     bool sameNest = site.info->block == load->getBlock() && !site.info->step.op &&

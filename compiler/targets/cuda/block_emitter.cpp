@@ -3,6 +3,7 @@
 #include "compiler/block/schedule.h"
 #include "compiler/targets/cuda/box_maps.h"
 #include "compiler/targets/cuda/launch_order.h"
+#include "compiler/targets/cuda/meets_others.h"
 
 using namespace mlir;
 
@@ -84,7 +85,7 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
 }
 
 BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine)
-    : e(e), b(e.b), kernel(kernel), machine(machine), plan(kernel), evaluator(e, noPlan, this) {
+    : e(e), b(e.b), kernel(kernel), machine(machine), plan(kernel), evaluator(e, noPlan, this), byOthers(meetsOthers(kernel)) {
   for (auto [number, map] : llvm::enumerate(kernel.getBody().getOps<block::MapOp>()))
     maps[map] = number;
   kernel.walk([&](block::ProgramsOp programs) { order = programs; });
@@ -104,8 +105,9 @@ BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachin
 }
 
 bool BlockEmitter::mayBeWritten(Value place) const {
-  return llvm::any_of(
-      written, [&](lower::MemoryClass each) { return lower::mayAlias(lower::classOfPlace(place), each, e.options.disjoint); });
+  return byOthers || llvm::any_of(written, [&](lower::MemoryClass each) {
+           return lower::mayAlias(lower::classOfPlace(place), each, e.options.disjoint);
+         });
 }
 
 void BlockEmitter::findRoles() {

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/simt.h"
+#include "compiler/targets/cuda/meets_others.h"
 #include "compiler/targets/cuda/mma.h"
 #include "compiler/targets/cuda/branch.h"
 #include "compiler/targets/cuda/launch_order.h"
@@ -17,12 +18,12 @@ using lower::Point;
 SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
     : KernelEmitter(e, kernel, plan.plan, this), blockPlan(plan), target(target), machine(machine),
-      threads(plan.threads * plan.cluster) {}
+      threads(plan.threads * plan.cluster), byOthers(meetsOthers(kernel)) {}
 
 bool SimtEmitter::mayBeWritten(Value place) const {
-  return llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
-    return lower::mayAlias(lower::classOfPlace(place), written, e.options.disjoint);
-  });
+  return byOthers || llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
+           return lower::mayAlias(lower::classOfPlace(place), written, e.options.disjoint);
+         });
 }
 
 llvm::AllocaInst *SimtEmitter::variableOf(int buffer, ArrayRef<int64_t> shape, Indices point) const {

@@ -276,6 +276,7 @@ private:
   mlir::Block *freshTurn = nullptr;               // a loop's body, until its first nest
   llvm::SmallPtrSet<mlir::Operation *, 16> begun; // steps of that turn in front of the first nest
   Footprint everything;                           // that the kernel touches
+  const bool byOthers;                            // memory may be written by other kernels meanwhile
   std::map<const ThreadMap *, Points> points;
   llvm::DenseMap<llvm::Value *, Beside> besides; // by index
   std::map<std::pair<int, llvm::SmallVector<llvm::Value *, 2>>, llvm::SmallVector<lower::Lanes, 4>>
