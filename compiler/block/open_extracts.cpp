@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -157,12 +158,16 @@ Value numberIn(Value tile, OpBuilder &b, unsigned depth = 0) {
 
 /// The op, and what it alone used.
 void eraseUnused(Operation *op) {
-  if (!op || !isOpTriviallyDead(op))
-    return;
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    eraseUnused(operand.getDefiningOp());
+  llvm::SetVector<Operation *> left; // each once: an op may use another one twice
+  for (left.insert(op); !left.empty();) {
+    Operation *next = left.pop_back_val();
+    if (!isOpTriviallyDead(next))
+      continue;
+    for (Value operand : next->getOperands())
+      if (Operation *below = operand.getDefiningOp())
+        left.insert(below);
+    next->erase();
+  }
 }
 
 /// Lanes, at 0, and tiles without dimensions that are such numbers.
