@@ -1,5 +1,6 @@
 // Atomic steps on memory: by one instruction where the target has it, else by compare and swap.
 #include "compiler/lower/atomics.h"
+#include "compiler/lower/evaluator.h"
 #include "compiler/lower/loop.h"
 
 using namespace mlir;
@@ -73,6 +74,11 @@ llvm::Value *combined(Emitter &e, tile::RmwKind kind, Type element, llvm::Value 
     break;
   }
   return small ? e.narrowFloat(r, element) : r;
+}
+
+bool acquires(const Address &where, llvm::Type *type) {
+  unsigned bytes = elementBytes(where.element);
+  return where.isVolatile && !type->isVectorTy() && (bytes == 4 || bytes == 8) && where.alignment >= bytes;
 }
 
 /// LLVM's words for it.

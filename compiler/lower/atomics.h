@@ -3,8 +3,11 @@
 #include "compiler/lower/emitter.h"
 
 namespace tilery::lower {
+struct Address;
 
 llvm::AtomicOrdering orderOf(tile::MemoryOrder order);
+/// A number of 32 or 64 bits that is read again and again: what others wrote before it is read behind it.
+bool acquires(const Address &where, llvm::Type *type);
 /// LLVM's words for it.
 std::pair<llvm::AtomicOrdering, llvm::SyncScope::ID> orderOf(Emitter &e, std::optional<AtomicOrder> as);
 /// kind(old, value) as memory holds them.

@@ -1,5 +1,6 @@
 // How the lanes at an address are read and written.
 #include "compiler/explain/findings.h"
+#include "compiler/lower/atomics.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/prefetch.h"
 
@@ -96,6 +97,8 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     llvm::Value *from = address.exists ? b.CreateSelect(address.exists, address.pointer, arena) : address.pointer;
     llvm::Type *type = e.vectorOf(element, address.step ? state.lanes : 1);
     auto *read = b.CreateAlignedLoad(type, from, align, address.isVolatile);
+    if (acquires(address, type))
+      read->setAtomic(llvm::AtomicOrdering::Acquire);
     if (!address.exists)
       address.annotate(read);
     Lanes result = e.fromMemory(read, address.element);

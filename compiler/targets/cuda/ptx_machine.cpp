@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/ptx_machine.h"
 #include "compiler/targets/cuda/ptx.h"
+#include "compiler/lower/atomics.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -98,8 +99,8 @@ struct Piece {
   unsigned registers() const { return std::max(words, 1u); }
   const char *registerKind() const { return words ? "r" : "h"; }
   llvm::Type *type(llvm::IRBuilder<> &b) const { return words ? b.getInt32Ty() : b.getInt16Ty(); }
-  std::string instruction(const char *name, const lower::Address &where) const {
-    std::string text = std::string(name) + (where.isVolatile ? ".volatile" : "") + ".global" + cacheHint(where);
+  std::string instruction(const char *name, const lower::Address &where, const char *order = ".volatile") const {
+    std::string text = std::string(name) + (where.isVolatile ? order : "") + ".global" + cacheHint(where);
     if (words > 1)
       text += ".v" + std::to_string(words);
     return text + (words ? ".b32" : bytes == 2 ? ".b16" : ".b8");
@@ -151,8 +152,11 @@ llvm::Value *PtxMachine::load(lower::Emitter &e, const lower::Address &where, ll
   auto &b = e.b;
   llvm::Value *pointer = globalPointer(b, where.pointer);
   bool constant = where.constant && readsConstants && !where.isVolatile && where.cache != ".cv";
+  bool acquires = lower::acquires(where, type);
   if (!exists && cacheHint(where).empty()) {
     auto *read = b.CreateAlignedLoad(type, pointer, llvm::Align(where.alignment), where.isVolatile);
+    if (acquires)
+      read->setAtomic(llvm::AtomicOrdering::Acquire);
     if (constant)
       read->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(e.context(), {}));
     return read;
@@ -170,8 +174,9 @@ llvm::Value *PtxMachine::load(lower::Emitter &e, const lower::Address &where, ll
   for (unsigned i = 0; exists && i < piece.registers(); ++i)
     constraints += "," + std::to_string(i);
   unsigned n = piece.registers();
-  std::string text = (exists ? "@$" + std::to_string(n + 1) + " " : "") + piece.instruction("ld", where) + " " + piece.list(0) +
-                     ", [$" + std::to_string(n) + "];";
+  std::string text = (exists ? "@$" + std::to_string(n + 1) + " " : "") +
+                     piece.instruction("ld", where, acquires ? ".acquire.sys" : ".volatile") + " " + piece.list(0) + ", [$" +
+                     std::to_string(n) + "];";
   llvm::Type *result =
       n == 1 ? piece.type(b) : llvm::StructType::get(e.context(), llvm::SmallVector<llvm::Type *>(n, piece.type(b)));
   for (unsigned at = 0, unit = 0; at < total; at += piece.bytes, unit += n) {

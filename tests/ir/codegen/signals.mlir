@@ -62,3 +62,40 @@ tile.kernel @signal(%addresses: !tile.ptr<i64>, %flag: !tile.ptr<i32>, %out: !ti
   tile.store %o, %after : !tile.access<1024xf32>, tensor<1024xf32>
   tile.return
 }
+
+// A number that is polled acquires; another volatile access orders nothing.
+// PTX-LABEL: poll(
+// PTX: ld.acquire.sys.global.b32
+// PTX: ld.volatile.global.b16
+// PTX: bar.sync
+// PTX: ld.global.{{[^n]}}
+// CPU-LABEL: @poll(
+// CPU: load atomic volatile i32, ptr %{{.*}} acquire
+// CPU: load volatile i16
+// CPU: load <{{[0-9]+}} x float>
+tile.kernel @poll(%x: !tile.ptr<f32>, %flag: !tile.ptr<i32>, %half: !tile.ptr<i16>, %out: !tile.ptr<f32>) {
+  %f = tile.pointer_access %flag : !tile.ptr<i32> -> <i32>
+  %h = tile.pointer_access %half : !tile.ptr<i16> -> <i16>
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 1 : i16
+  scf.while : () -> () {
+    %now = tile.load %f {is_volatile} : !tile.access<i32> -> i32
+    %small = tile.load %h {is_volatile} : !tile.access<i16> -> i16
+    %again = arith.cmpi ne, %now, %c1 : i32
+    %also = arith.cmpi ne, %small, %c2 : i16
+    %either = arith.ori %again, %also : i1
+    scf.condition(%either)
+  } do {
+    scf.yield
+  }
+  %i = tile.range 0 to 1024 : tensor<1024xi32>
+  %xt = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %xq = tile.add_ptr %xt, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %xa = tile.pointer_access %xq : tensor<1024x!tile.ptr<f32>> -> <1024xf32>
+  %v = tile.load %xa : !tile.access<1024xf32> -> tensor<1024xf32>
+  %ot = tile.splat %out : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %oq = tile.add_ptr %ot, %i : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  %o = tile.pointer_access %oq : tensor<1024x!tile.ptr<f32>> -> <1024xf32>
+  tile.store %o, %v : !tile.access<1024xf32>, tensor<1024xf32>
+  tile.return
+}
