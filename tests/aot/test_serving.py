@@ -113,6 +113,7 @@ int main(void) {
   return 0;
 }
 """,
+        TILERY_NUM_THREADS="1",  # a second thread has an arena of its own, from some call on
     )
     assert text == "0 0 0 0 0"  # wrong numbers, bytes, mappings, files, threads
 
