@@ -2,8 +2,10 @@
 //
 // Programs that fill one of several stages of a buffer and multiply it in the same turn of a loop (order-roles makes many of them) have no
 // need for the buffer: what is read is what was written. Without reads the buffer goes, and the loop is the one of a program without stages.
+// Rows that a mask leaves as they were do not matter where products add them to -inf and multiply them by zeros: keys that are not asked for.
 #include "compiler/ir/Tile.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/unread_rows.h"
 #include "compiler/passes/windows.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OperationSupport.h"
@@ -104,17 +106,31 @@ private:
     for (Operation *op = load->getPrevNode(); op; op = op->getPrevNode()) {
       if (auto store = dyn_cast<BufferStoreOp>(op); store && windowOf(store)) {
         SubviewOp written = windowOf(store);
-        if (std::optional<Window> part = partOf(view, written); part && !store.getMask())
-          return Slicing(*part).of(store.getValue());
-        bool fits = !store.getMask() && written.getType() == view.getType() && written.getDims() == view.getDims() &&
+        if (store.getMask() && !areUnread(load, store.getMask()))
+          return {};
+        if (std::optional<Window> part = partOf(view, written))
+          return Slicing(*part).of(contentOf(store));
+        bool fits = written.getType() == view.getType() && written.getDims() == view.getDims() &&
                     llvm::all_of(llvm::zip(written.getOffsets(), view.getOffsets()),
                                  [](auto pair) { return same(std::get<0>(pair), std::get<1>(pair)); });
-        return fits && isInside(view) ? store.getValue() : Value();
+        return fits && isInside(view) ? contentOf(store) : Value();
       }
       if (op->getNumRegions() && writesInside(op))
         return {};
     }
     return {};
+  }
+  /// What a store writes, and zeros where it leaves what nobody reads.
+  Value contentOf(BufferStoreOp store) {
+    if (!store.getMask())
+      return store.getValue();
+    Value &content = contents[store];
+    if (!content) {
+      OpBuilder b(store);
+      Value zero = arith::ConstantOp::create(b, store.getLoc(), b.getZeroAttr(store.getValue().getType()));
+      content = arith::SelectOp::create(b, store.getLoc(), store.getMask(), store.getValue(), zero);
+    }
+    return content;
   }
   /// Where a window lies in another one of the same dimensions, if it is a part of that: they differ in constant offsets alone.
   static std::optional<Window> partOf(SubviewOp view, SubviewOp written) {
@@ -163,6 +179,7 @@ private:
 
   AllocOp alloc;
   SmallVector<BufferLoadOp> loads;
+  DenseMap<Operation *, Value> contents; // of stores with masks
 };
 
 struct ForwardStores : PassWrapper<ForwardStores, OperationPass<KernelOp>> {

@@ -11,6 +11,7 @@ void tilery::registerTilePasses() {
   registerPass(createOrderRoles);
   registerPass(createFlattenStores);
   registerPass(createForwardStores);
+  registerPass(createMaskLoads);
   registerPass([] { return createParallelToTiles(); });
   registerPass(createPromoteBuffers);
   registerPass(createPromoteVariables);
@@ -49,6 +50,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
+  kernel.addPass(createMaskLoads());
   kernel.addPass(createLowerViews());
   kernel.addPass(createRaiseAccesses());
   kernel.addPass(createContractLoops());

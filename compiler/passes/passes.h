@@ -19,6 +19,8 @@ enum class Gathers { none, beside_products, all };
 std::unique_ptr<mlir::Pass> createParallelToTiles(Gathers gathers = Gathers::none);
 /// Buffers whose windows lie apart become a buffer for each.
 std::unique_ptr<mlir::Pass> createSplitBuffers();
+/// What is loaded under a condition, else 0, is a load with a mask.
+std::unique_ptr<mlir::Pass> createMaskLoads();
 /// Parts of buffers that were just written are not read again.
 std::unique_ptr<mlir::Pass> createForwardStores();
 /// What the threads of a block do becomes tile code, one lane a thread.

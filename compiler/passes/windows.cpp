@@ -38,6 +38,8 @@ Value resplat(OpBuilder &b, Value tile, RankedTensorType type) {
 static bool isTile(Value value) { return value && isa<RankedTensorType>(value.getType()); }
 
 Value Slicing::of(Value tile) {
+  if (window.lengths == ArrayRef(cast<RankedTensorType>(tile.getType()).getShape()))
+    return tile;
   Value &part = parts[tile];
   if (!part && tile.getDefiningOp()) {
     Value made = make(tile.getDefiningOp(), cast<RankedTensorType>(tile.getType()).getElementType());
@@ -53,7 +55,9 @@ Value Slicing::make(Operation *op, Type element) {
   if (Value number = resplat(b, op->getResult(0), type))
     return number;
   if (auto load = dyn_cast<LoadOp>(op))
-    return loaded(b, load, type);
+    return load.getPlace().getDefiningOp<PointerAccessOp>() ? gathered(b, load, type) : loaded(b, load, type);
+  if (isa<RangeOp, ExpandDimsOp, BroadcastOp>(op))
+    return shaped(b, op, type);
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
     return {};
   IRMapping operands;
@@ -65,6 +69,52 @@ Value Slicing::make(Operation *op, Type element) {
       operands.map(operand, part);
     }
   Operation *copy = b.clone(*op, operands);
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
+}
+
+/// Counts, and tiles with a dimension more or repeated, of a part of what they are made of.
+Value Slicing::shaped(OpBuilder &b, Operation *op, RankedTensorType type) {
+  if (auto range = dyn_cast<RangeOp>(op)) {
+    int64_t start = range.getStart() + window.offsets[0];
+    return RangeOp::create(b, op->getLoc(), type, start, start + window.lengths[0]);
+  }
+  Window inner = window;
+  if (auto expanded = dyn_cast<ExpandDimsOp>(op)) {
+    inner.offsets.erase(inner.offsets.begin() + expanded.getAxis());
+    inner.lengths.erase(inner.lengths.begin() + expanded.getAxis());
+  } else {
+    for (auto [d, size] : llvm::enumerate(cast<RankedTensorType>(op->getOperand(0).getType()).getShape()))
+      if (size == 1)
+        inner.offsets[d] = 0, inner.lengths[d] = 1;
+  }
+  Value part = Slicing(inner).of(op->getOperand(0));
+  if (!part)
+    return {};
+  IRMapping operand;
+  operand.map(op->getOperand(0), part);
+  Operation *copy = b.clone(*op, operand);
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
+}
+
+/// A part of a load whose lanes each have an address.
+Value Slicing::gathered(OpBuilder &b, LoadOp load, RankedTensorType type) {
+  auto place = load.getPlace().getDefiningOp<PointerAccessOp>();
+  if (load.getIsVolatile())
+    return {};
+  IRMapping narrow;
+  for (Value tile : {place.getPtrs(), place.getMask(), load.getOther()})
+    if (isTile(tile)) {
+      Value part = of(tile);
+      if (!part)
+        return {};
+      narrow.map(tile, part);
+    }
+  Operation *access = b.clone(*place, narrow);
+  access->getResult(0).setType(AccessType::get(window.lengths, place.getType().getElementType()));
+  narrow.map(load.getPlace(), access->getResult(0));
+  Operation *copy = b.clone(*load, narrow);
   copy->getResult(0).setType(type);
   return copy->getResult(0);
 }

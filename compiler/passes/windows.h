@@ -22,16 +22,18 @@ mlir::Value resplat(mlir::OpBuilder &b, mlir::Value tile, mlir::RankedTensorType
 /// Tiles of which only a window is made, where the whole tile is made.
 class Slicing {
 public:
-  explicit Slicing(const Window &window) : window(window) {}
+  explicit Slicing(Window window) : window(std::move(window)) {}
 
   /// Null: lanes would have to be taken apart.
   mlir::Value of(mlir::Value tile);
 
 private:
   mlir::Value make(mlir::Operation *op, mlir::Type element);
+  mlir::Value shaped(mlir::OpBuilder &b, mlir::Operation *op, mlir::RankedTensorType type);
   mlir::Value loaded(mlir::OpBuilder &b, LoadOp load, mlir::RankedTensorType type);
+  mlir::Value gathered(mlir::OpBuilder &b, LoadOp load, mlir::RankedTensorType type);
 
-  const Window &window;
+  Window window;
   llvm::DenseMap<mlir::Value, mlir::Value> parts;
 };
 
