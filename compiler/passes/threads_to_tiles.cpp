@@ -7,6 +7,7 @@
 #include "compiler/ir/machine_ops.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/thread_conversion.h"
+#include "compiler/passes/thread_windows.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include <set>
@@ -197,6 +198,8 @@ struct ThreadsToTiles : PassWrapper<ThreadsToTiles, OperationPass<KernelOp>> {
   void runOnOperation() final {
     if (found().empty())
       return;
+    if (inRoles)
+      llvm::for_each(found(), ownBuffers);
     OpPassManager values(KernelOp::getOperationName()); // variables that all threads change alike are the same in all
     values.addPass(createPromoteBuffers());
     values.addPass(createCanonicalizerPass());
@@ -210,6 +213,8 @@ struct ThreadsToTiles : PassWrapper<ThreadsToTiles, OperationPass<KernelOp>> {
         box.push_back(outer / stride);
         outer = stride;
       }
+      if (inRoles)
+        collectWindows(op, strides);
       if (failed(ThreadConversion(op, box, strides).run()))
         return signalPassFailure();
     }

@@ -13,8 +13,8 @@ HEADS, ROWS, TOPK = 64, 150, 192
 COUNTS = (192, 131, 64, 1)  # of rows that each query sees; the others are -1
 
 
-def attention(device, kind, dim, tail, depth=2):
-    """Checked; its kernel's module."""
+def attention(device, kind, dim, tail, depth, *form):
+    """Checked; its kernel's module. `form`: how threads of a role gather."""
     queries = len(COUNTS)
     q = torch.randn(queries, HEADS, dim + tail, device=device).bfloat16()
     kv = torch.randn(ROWS, dim + tail, device=device).bfloat16()
@@ -25,7 +25,8 @@ def attention(device, kind, dim, tail, depth=2):
             seen[query] = torch.randperm(TOPK, device=device) < count
     indices[~seen] = -1
     out = torch.full((queries, HEADS, dim), float("nan"), dtype=torch.bfloat16, device=device)
-    kernel = PROGRAMS.stages(queries, HEADS, ROWS, TOPK, dim, tail, depth, kind)
+    sizes = (queries, HEADS, ROWS, TOPK, dim, tail, depth)
+    kernel = PROGRAMS.roles(*sizes, *form) if kind == "roles" else PROGRAMS.stages(*sizes, kind)
     kernel(q, kv, indices, out)
     rows = kv[indices.clamp(min=0).long()]
     exact, bound = attention_with_bound(q, rows, rows[..., :dim], block=64, scale=(dim + tail) ** -0.5, mask=seen[:, None])
@@ -34,10 +35,20 @@ def attention(device, kind, dim, tail, depth=2):
     return kernel._latest().module
 
 
-SHAPES = (("all", 128, 64, 2), ("branch", 128, 64, 3), ("branch", 256, 32, 2), ("select", 128, 32, 1))  # kind, dim, tail, depth
+SHAPES = (  # kind, dim, tail, depth; of roles lanes a row, elements a lane, whether the index is kept outside
+    ("all", 128, 64, 2),
+    ("branch", 128, 64, 3),
+    ("branch", 256, 32, 2),
+    ("select", 128, 32, 1),
+    ("roles", 128, 64, 2, 8, 8, True),
+    ("roles", 256, 64, 1, 8, 8, False),
+    ("roles", 128, 32, 3, 4, 8, False),
+    ("roles", 128, 64, 2, 16, 4, True),
+    ("roles", 128, 64, 2, 32, 1, False),
+)
 TAKEN = {" ".join(map(str, shape)): lambda device, shape=shape: attention(device, *shape) for shape in SHAPES}
 # What weighs rows that are not written by something else than zeros, as far as can be seen, reads them.
-CASES = TAKEN | {"bias": lambda device: attention(device, "bias", 128, 64)}
+CASES = TAKEN | {"bias": lambda device: attention(device, "bias", 128, 64, 2)}
 
 
 @pytest.mark.parametrize("case", TAKEN.values(), ids=TAKEN)

@@ -2,17 +2,20 @@
 barriers at which each thread arrives. By the oracle, which runs threads and roles side by side, and by machine code."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
+from language.attention import attention_with_bound
 
-from tilery import _native, tilelang
+from tilery import _native, compat, tilelang
 from tilery.errors import Error
 from tilery.tilelang import language as T
 from tilery.tilelang.tracing.program import usual_layouts
 
 pytestmark = pytest.mark.usefixtures("engine")
 ROWS, BLOCK, WIDTH = 96, 16, 32
+GATHERED = compat.load(Path(__file__).parents[2] / "gpu" / "gathered_rows_programs.py")
 
 
 def run(function, *arguments):
@@ -74,6 +77,24 @@ def test_threads_of_a_producer_gather_rows(steps, stages, outside):
     run(gathered(steps, stages, outside), x, index, out)
     assert (out == torch.where((index >= 0)[:, None], x[index.clamp(min=0).long()], torch.zeros(()).half())).all()
     for_gpus(gathered(steps, stages, outside))
+
+
+@pytest.mark.parametrize("form", [("branch",), (8, 8, True), (4, 8, False), (32, 1, False)])
+def test_rows_that_nobody_asked_for_change_nothing(form):
+    """Attention over gathered rows, by tile code and by roles whose threads gather; rows that are left out are never zeroed."""
+    queries, heads, rows, topk, dim, tail, depth = 2, 16, 40, 128, 32, 32, 2
+    torch.manual_seed(0)
+    q = torch.randn(queries, heads, dim + tail).bfloat16()
+    kv = torch.randn(rows, dim + tail).bfloat16()
+    seen = torch.rand(queries, topk) < torch.tensor([[0.6], [0.02]])
+    seen[:, 0] = True
+    indices = torch.where(seen, torch.randint(0, rows, (queries, topk)), -1).int()
+    out = torch.full((queries, heads, dim), float("nan")).bfloat16()
+    make = GATHERED.stages if len(form) == 1 else GATHERED.roles
+    make(queries, heads, rows, topk, dim, tail, depth, *form)(q, kv, indices, out)
+    keys = kv[indices.clamp(min=0).long()]
+    exact, bound = attention_with_bound(q, keys, keys[..., :dim], block=64, scale=(dim + tail) ** -0.5, mask=seen[:, None])
+    assert ((out.double() - exact).abs() <= bound).all()
 
 
 def test_what_threads_keep_lasts_from_role_to_role():

@@ -1,0 +1,387 @@
+// Hand-written pipelines have threads gather rows: each loads an index, and copies some elements of the row that it names, in loops over
+// rows and columns. Thread by thread that is a loop of small steps; as a loop over the window it is the gather that other programs write.
+#include "compiler/passes/thread_windows.h"
+#include "compiler/analysis/divergence.h"
+#include "compiler/analysis/integer_op.h"
+#include "compiler/passes/thread_sums.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tilery;
+using namespace tilery::tile;
+using passes::Sum;
+using passes::ThreadSums;
+
+namespace {
+
+/// Stores into one buffer, the elements of a thread side by side: what differs between them differs as their numbers do.
+struct Family {
+  SmallVector<ElementStoreOp> stores;
+  unsigned element;                          // the digit that is their number
+  SmallVector<Sum> begin;                    // of the window
+  SmallVector<SmallVector<unsigned>> digits; // of each of the buffer's dimensions, the least significant first
+};
+
+/// One family's loop: computes at a place of the window what the thread would that stores there.
+class Body {
+public:
+  Body(OpBuilder &b, Location loc, ThreadSums &sums, const Family &family, ArrayRef<Value> counters)
+      : b(b), loc(loc), sums(sums), family(family), counters(counters) {}
+
+  /// Null: it hangs on more than the place.
+  Value make(ArrayRef<Value> same) {
+    if (llvm::all_equal(same) && sums.isAlike(same[0]))
+      return same[0];
+    Value &made = done[same[0]];
+    if (made)
+      return made;
+    if (same[0].getType().isSignlessInteger())
+      if (std::optional<Sum> sum = sumOf(same))
+        if (Value number = emit(*sum, same[0].getType()))
+          return done[same[0]] = number;
+    Value copy = copyOf(same);
+    return done[same[0]] = copy;
+  }
+
+  Value emit(const Sum &sum, Type type);
+
+private:
+  std::optional<Sum> sumOf(ArrayRef<Value> same) {
+    std::optional<Sum> first = sums.of(same[0]), second = same.size() > 1 ? sums.of(same[1]) : first;
+    if (!first || !second)
+      return std::nullopt;
+    std::optional<int64_t> step = (*second - *first).constant();
+    for (auto [number, value] : llvm::enumerate(same)) {
+      std::optional<Sum> own = sums.of(value);
+      if (!step || !own || (*own - *first).constant() != int64_t(number) * *step)
+        return std::nullopt;
+    }
+    return *first + Sum(*step) * Sum::of(family.element);
+  }
+
+  Value copyOf(ArrayRef<Value> same) {
+    Operation *op = same[0].getDefiningOp();
+    auto isAlike = [&](Value value) {
+      Operation *other = value.getDefiningOp();
+      return other && other->getName() == op->getName() && other->getAttrs() == op->getAttrs() &&
+             other->getNumOperands() == op->getNumOperands() && value.getType() == same[0].getType() && sums.mayRepeat(other);
+    };
+    if (!op || op->getNumRegions() || op->getNumResults() != 1 || !llvm::all_of(same, isAlike))
+      return {};
+    IRMapping operands;
+    SmallVector<Value> copies;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+      copies.push_back(make(llvm::map_to_vector(same, [&](Value value) { return value.getDefiningOp()->getOperand(i); })));
+      if (!copies.back())
+        return {};
+    }
+    Operation *copy = b.clone(*op);
+    copy->setOperands(copies);
+    return copy->getResult(0);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  ThreadSums &sums;
+  const Family &family;
+  ArrayRef<Value> counters;
+  DenseMap<Value, Value> done; // by the first of the family's values
+};
+
+// Digits of a dimension that count on as the window's index does are that index; others are taken from it.
+Value Body::emit(const Sum &sum, Type type) {
+  constexpr auto nsw = arith::IntegerOverflowFlags::nsw;
+  auto number = [&](int64_t n) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n)).getResult(); };
+  auto sized = [&](Value value) {
+    unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+    return from == to  ? value
+           : from < to ? arith::ExtSIOp::create(b, loc, type, value).getResult()
+                       : arith::TruncIOp::create(b, loc, type, value).getResult();
+  };
+  Value total;
+  auto add = [&](Value value, int64_t factor) {
+    if (factor != 1)
+      value = arith::MulIOp::create(b, loc, value, number(factor), nsw);
+    total = total ? arith::AddIOp::create(b, loc, total, value, nsw).getResult() : value;
+  };
+  Sum rest = sum;
+  for (auto [digits, counter] : llvm::zip_equal(family.digits, counters)) {
+    SmallVector<int64_t> factors;
+    int64_t weight = 1;
+    bool isIndex = true;
+    for (unsigned digit : digits) {
+      Sum others;
+      factors.push_back(rest.coefficient(digit, others).constant().value_or(0));
+      if (others.uses(digit) || !(rest - others - Sum(factors.back()) * Sum::of(digit)).isZero())
+        return {};
+      rest = others;
+      isIndex &= factors.back() == factors.front() * weight;
+      weight *= sums.extent(digit);
+    }
+    if (isIndex && !factors.empty() && factors.front())
+      add(sized(counter), factors.front());
+    for (int64_t at = 1, i = 0; !isIndex && i < int64_t(digits.size()); at *= sums.extent(digits[i++]))
+      if (factors[i]) {
+        Value place = DivOp::create(b, loc, type, sized(counter), number(at), IntDivMode::floor);
+        add(RemOp::create(b, loc, type, place, number(sums.extent(digits[i])), IntDivMode::floor), factors[i]);
+      }
+  }
+  for (auto &[atoms, factor] : rest.terms()) {
+    if (atoms.size() > 1 || (atoms.size() == 1 && sums.isDigit(atoms[0])))
+      return {};
+    if (atoms.empty())
+      add(number(factor), 1);
+    else
+      add(sized(sums.atom(atoms[0])), factor);
+  }
+  return total ? total : number(0);
+}
+
+/// Ops of a block that follow each other, and do nothing but compute, load and store elements.
+class Run {
+public:
+  Run(ThreadsOp threads, ArrayRef<Operation *> ops, const analysis::Divergence &divergence, ArrayRef<int64_t> strides)
+      : ops(ops), sums(threads, ops, divergence, strides) {}
+
+  /// False: the run is left as it is.
+  bool convert() {
+    if (!collect() || !llvm::all_of(families, [&](auto &entry) { return findWindow(entry.second); }) || !readsAreStored())
+      return false;
+    OpBuilder b(ops.back()->getContext());
+    b.setInsertionPointAfter(ops.back());
+    SmallVector<Operation *> made;
+    for (auto &[buffer, family] : families) {
+      made.push_back(loopOver(b, family));
+      if (made.back())
+        continue;
+      made.pop_back();
+      for (Operation *op : llvm::reverse(made))
+        op->erase();
+      return false;
+    }
+    SmallVector<Operation *> done;
+    for (Operation *op : ops)
+      op->walk([&](Operation *inner) {
+        if (isa<ElementStoreOp, SyncOp>(inner))
+          done.push_back(inner);
+      });
+    for (Operation *op : done) {
+      llvm::erase(ops, op);
+      op->erase();
+    }
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        op->erase();
+    return true;
+  }
+
+private:
+  bool collect() {
+    for (Operation *op : ops)
+      op->walk([&](Operation *inner) {
+        if (auto store = dyn_cast<ElementStoreOp>(inner))
+          families[store.getBuffer()].stores.push_back(store);
+      });
+    return !families.empty() && llvm::all_of(families, [](auto &entry) {
+      auto &[buffer, family] = entry;
+      auto isBeside = [&](ElementStoreOp store) { return store->getBlock() == family.stores[0]->getBlock(); };
+      return buffer.template getDefiningOp<AllocOp>() && llvm::all_of(family.stores, isBeside);
+    });
+  }
+
+  bool findWindow(Family &family) {
+    family.element = sums.addDigit(int64_t(family.stores.size()));
+    llvm::SmallDenseSet<unsigned> used;
+    ArrayRef<int64_t> shape = family.stores[0].getBuffer().getType().getShape();
+    for (unsigned d = 0; d < shape.size(); ++d) {
+      std::optional<Sum> first = sums.of(family.stores[0].getIndices()[d]);
+      std::optional<int64_t> step = 0;
+      for (auto [number, store] : llvm::enumerate(family.stores)) {
+        std::optional<Sum> own = sums.of(store.getIndices()[d]);
+        if (!first || !own)
+          return false;
+        if (number == 1)
+          step = (*own - *first).constant();
+        if (!step || (*own - *first).constant() != int64_t(number) * *step)
+          return false;
+      }
+      Sum begin, index = *first + Sum(*step) * Sum::of(family.element);
+      std::optional<SmallVector<unsigned>> digits = sums.countOf(index, begin);
+      if (!digits || !llvm::all_of(*digits, [&](unsigned digit) { return used.insert(digit).second; }))
+        return false;
+      family.begin.push_back(begin);
+      family.digits.push_back(*digits);
+    }
+    // Elements of one thread must not meet.
+    return family.stores.size() == 1 || used.contains(family.element);
+  }
+
+  /// What is read of buffers that the run writes was stored before by whoever stores there, whenever it is read; and nobody needs it behind.
+  bool readsAreStored() {
+    for (Operation *op : ops) {
+      auto walked = op->walk([&](ElementLoadOp load) {
+        auto *found = families.find(load.getBuffer());
+        if (found == families.end())
+          return load.getBuffer().getDefiningOp<AllocOp>() ? WalkResult::advance() : WalkResult::interrupt();
+        ElementStoreOp store = found->second.stores[0];
+        Operation *above = store->getBlock()->findAncestorOpInBlock(*load);
+        bool is = found->second.stores.size() == 1 && above && store->isBeforeInBlock(above) &&
+                  llvm::all_of(llvm::zip_equal(load.getIndices(), store.getIndices()), [&](auto pair) {
+                    std::optional<Sum> own = sums.of(std::get<0>(pair)), other = sums.of(std::get<1>(pair));
+                    return own && other && *own == *other;
+                  });
+        return is && staysInside(load) ? WalkResult::advance() : WalkResult::interrupt();
+      });
+      if (walked.wasInterrupted())
+        return false;
+    }
+    return true;
+  }
+  bool staysInside(Operation *op) {
+    return llvm::all_of(op->getUsers(), [&](Operation *user) {
+      if (!llvm::any_of(ops, [&](Operation *top) { return top->isAncestor(user); }))
+        return false;
+      return isa<ElementStoreOp>(user) || (isa<scf::IfOp>(user) && user->getNumResults() == 0) ||
+             (user->getNumRegions() == 0 && !user->hasTrait<OpTrait::IsTerminator>() && staysInside(user));
+    });
+  }
+
+  /// Null: what is stored hangs on more than the place.
+  Operation *loopOver(OpBuilder &outside, Family &family) {
+    OpBuilder::InsertionGuard guard(outside);
+    Location loc = family.stores[0].getLoc();
+    auto together = TogetherOp::create(outside, loc, TypeRange());
+    OpBuilder b = OpBuilder::atBlockEnd(&together.getBody().emplaceBlock());
+    SmallVector<Value> extents;
+    for (ArrayRef<unsigned> digits : family.digits)
+      if (!digits.empty())
+        extents.push_back(arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(sums.extentOf(digits)))));
+    auto loop = ParallelOp::create(b, loc, extents);
+    YieldOp::create(b, loc, ValueRange());
+    Block &block = loop.getBody().emplaceBlock();
+    SmallVector<Value> counters;
+    for (ArrayRef<unsigned> digits : family.digits)
+      counters.push_back(digits.empty() ? Value() : block.addArgument(b.getI32Type(), loc));
+    b.setInsertionPointToEnd(&block);
+    YieldOp::create(b, loc, ValueRange());
+    b.setInsertionPointToStart(&block);
+    if (!extents.empty() && store(b, family, counters))
+      return together;
+    together.erase();
+    return nullptr;
+  }
+
+  bool store(OpBuilder &b, Family &family, ArrayRef<Value> counters) {
+    Location loc = family.stores[0].getLoc();
+    Body body(b, loc, sums, family, counters);
+    SmallVector<scf::IfOp> branches;
+    for (Operation *op = family.stores[0]; op->getBlock() != ops[0]->getBlock(); op = op->getParentOp())
+      if (auto branch = dyn_cast<scf::IfOp>(op->getParentOp())) {
+        if (op->getBlock() != branch.thenBlock())
+          return false;
+        branches.push_back(branch);
+      }
+    for (scf::IfOp branch : llvm::reverse(branches)) {
+      Value condition = body.make(SmallVector<Value>(family.stores.size(), branch.getCondition()));
+      if (!condition)
+        return false;
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, condition, false).thenBlock());
+    }
+    Value value = body.make(llvm::map_to_vector(family.stores, [](ElementStoreOp store) { return store.getValue(); }));
+    SmallVector<Value> indices;
+    for (auto [begin, digits] : llvm::zip_equal(family.begin, family.digits)) {
+      Sum index = begin;
+      int64_t weight = 1;
+      for (unsigned digit : digits) {
+        index = index + Sum(weight) * Sum::of(digit);
+        weight *= sums.extent(digit);
+      }
+      indices.push_back(body.emit(index, b.getI64Type()));
+    }
+    if (!value || !llvm::all_of(indices, [](Value index) { return bool(index); }))
+      return false;
+    ElementStoreOp::create(b, loc, family.stores[0].getBuffer(), indices, value);
+    return true;
+  }
+
+  SmallVector<Operation *> ops;
+  ThreadSums sums;
+  llvm::MapVector<Value, Family> families;
+};
+
+/// What may stand in a run: it computes, loads, and stores elements of buffers from outside, in loops and branches.
+bool isPlain(Operation *op, const analysis::Divergence &divergence) {
+  return !op->walk([&](Operation *inner) {
+              auto store = dyn_cast<ElementStoreOp>(inner);
+              auto load = dyn_cast<LoadOp>(inner);
+              bool is = store  ? !divergence.isOwn(store.getBuffer())
+                        : load ? !load.getIsVolatile()
+                               : isa<ElementLoadOp, SyncOp, scf::ForOp, scf::IfOp, scf::YieldOp>(inner) ||
+                                     (inner->getNumRegions() == 0 && isMemoryEffectFree(inner) && !isa<AllocOp>(inner));
+              return is ? WalkResult::advance() : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+bool storesElements(Operation *op) {
+  return op->walk([](ElementStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+} // namespace
+
+void tilery::ownBuffers(ThreadsOp threads) {
+  SmallVector<AllocOp> found;
+  threads->getParentOfType<KernelOp>().walk([&](AllocOp alloc) {
+    auto roles = threads->getParentOfType<RolesOp>();
+    if (alloc->getBlock() == roles->getBlock() && threads->getParentOp() == roles)
+      found.push_back(alloc);
+  });
+  for (AllocOp alloc : found) {
+    std::optional<int64_t> more;
+    bool isOwn = alloc.getType().getRank() > 1 && !alloc->use_empty();
+    for (Operation *user : alloc->getUsers()) {
+      ValueRange indices = isa<ElementLoadOp>(user)    ? cast<ElementLoadOp>(user).getIndices()
+                           : isa<ElementStoreOp>(user) ? cast<ElementStoreOp>(user).getIndices()
+                                                       : ValueRange();
+      isOwn &= threads->isProperAncestor(user) && !indices.empty() && passes::isNumberOf(threads, indices[0], more);
+    }
+    if (!isOwn)
+      continue;
+    OpBuilder b = OpBuilder::atBlockBegin(&threads.getBody().front());
+    BufferType type = alloc.getType();
+    auto local =
+        AllocOp::create(b, alloc.getLoc(), BufferType::get(type.getShape().drop_front(), type.getElementType(), Space::local));
+    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers())) {
+      user->setOperand(0, local);
+      user->eraseOperand(1);
+    }
+    alloc.erase();
+  }
+}
+
+void tilery::collectWindows(ThreadsOp threads, ArrayRef<int64_t> strides) {
+  analysis::Divergence divergence(threads, false);
+  divergence.run();
+  SmallVector<SmallVector<Operation *>> runs;
+  threads.walk([&](Block *block) {
+    Operation *around = block->getParentOp();
+    if (around != threads && (!isa<scf::ForOp>(around) || divergence.splits(around) || divergence.isUnderSplit(around)))
+      return;
+    runs.emplace_back();
+    for (Operation &op : *block)
+      if (isPlain(&op, divergence) && !op.hasTrait<OpTrait::IsTerminator>())
+        runs.back().push_back(&op);
+      else
+        runs.emplace_back();
+  });
+  llvm::DenseSet<Operation *> gone; // with what stands around them
+  for (ArrayRef<Operation *> ops : llvm::reverse(runs)) {
+    if (llvm::any_of(ops, [&](Operation *op) { return gone.contains(op); }) || llvm::none_of(ops, storesElements))
+      continue;
+    SmallVector<Operation *> inside;
+    for (Operation *op : ops)
+      op->walk([&](Operation *inner) { inside.push_back(inner); });
+    if (Run(threads, ops, divergence, strides).convert())
+      gone.insert(inside.begin(), inside.end());
+  }
+}
