@@ -3,27 +3,18 @@
 // Programs that fill one of several stages of a buffer and multiply it in the same turn of a loop (order-roles makes many of them) have no
 // need for the buffer: what is read is what was written. Without reads the buffer goes, and the loop is the one of a program without stages.
 // Rows that a mask leaves as they were do not matter where products add them to -inf and multiply them by zeros: keys that are not asked for.
+#include "compiler/analysis/same_value.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/unread_rows.h"
 #include "compiler/passes/windows.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/OperationSupport.h"
 
 using namespace mlir;
+using namespace tilery;
 using namespace tilery::tile;
 
 namespace {
-
-/// Computed in the same way from the same values.
-bool same(Value a, Value b) {
-  if (a == b)
-    return true;
-  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  return x && y && isPure(x) && isPure(y) && x->getNumRegions() == 0 && x->getNumResults() == 1 &&
-         OperationEquivalence::isEquivalentTo(
-             x, y, [](Value p, Value q) { return success(same(p, q)); }, nullptr, OperationEquivalence::IgnoreLocations);
-}
 
 /// The greatest that an index can be; it is never negative. Nothing where that is not seen.
 std::optional<int64_t> greatest(Value index) {
@@ -112,7 +103,7 @@ private:
           return Slicing(*part).of(contentOf(store));
         bool fits = written.getType() == view.getType() && written.getDims() == view.getDims() &&
                     llvm::all_of(llvm::zip(written.getOffsets(), view.getOffsets()),
-                                 [](auto pair) { return same(std::get<0>(pair), std::get<1>(pair)); });
+                                 [](auto pair) { return analysis::isSameValue(std::get<0>(pair), std::get<1>(pair)); });
         return fits && isInside(view) ? contentOf(store) : Value();
       }
       if (op->getNumRegions() && writesInside(op))
@@ -141,7 +132,7 @@ private:
       auto [own, other] = offsets;
       const auto *dim = llvm::find(view.getDims(), int64_t(d));
       if (dim == view.getDims().end()) {
-        if (!same(own, other))
+        if (!analysis::isSameValue(own, other))
           return std::nullopt;
         continue;
       }

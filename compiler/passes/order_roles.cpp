@@ -1,19 +1,18 @@
 // order-roles: roles become one thread of control, and barriers numbers in its memory, or nothing.
 //
-// Roles that can be executed one after the other, or turn by turn where they loop over the same range, are put in that order; a run of the
-// kernel's integer code shows that each wait is over when it is reached, and barriers are dropped. Where that cannot be told (extents that
-// are known at run time only), or where there is no such order, roles take turns at run time (role_steps.h) and barriers count.
+// Roles that can be executed one after the other, or turn by turn where they loop over the same range, are put in that order; runs of the
+// kernel's integer code show that each wait is over when it is reached (wait_proof.h), and barriers are dropped. Where that cannot be told,
+// or where there is no such order, roles take turns at run time (role_steps.h) and barriers count.
 #include "compiler/analysis/divergence.h"
+#include "compiler/analysis/same_value.h"
 #include "compiler/passes/passes.h"
-#include "compiler/passes/role_run.h"
 #include "compiler/passes/role_steps.h"
+#include "compiler/passes/wait_proof.h"
 #include "mlir/IR/IRMapping.h"
-#include <map>
 
 using namespace mlir;
 using namespace tilery;
 using namespace tilery::tile;
-using barriers::Event;
 
 namespace {
 
@@ -40,34 +39,6 @@ void endCopiesAtOnce(KernelOp kernel) {
   }
 }
 
-/// True if one thread of control passes all waits of the kernel. False as well if that cannot be told.
-bool passesAllWaits(KernelOp kernel) {
-  struct State {
-    uint32_t arrivals = 0, pending = 0, phase = 0;
-  };
-  std::map<barriers::SharedAddress, State> states;
-  BarrierMemory memory;
-  RoleRun run(memory, DenseMap<Value, RoleRun::Number>());
-  run.onlyBarriers = true;
-  try {
-    run.run(kernel.getBody().front());
-  } catch (const UnknownRole &) {
-    return false;
-  }
-  for (const Event &event : run.events) {
-    State &state = states[event.at];
-    if (event.kind == Event::Init) {
-      state = {event.count, event.count, 0};
-    } else if (event.kind == Event::Arrive && --state.pending == 0) {
-      state.pending = state.arrivals;
-      ++state.phase;
-    } else if (event.kind == Event::Wait && (state.phase & 1) == event.count) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool holdsWait(Operation &op) {
   return op.walk([](BarrierWaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
@@ -81,19 +52,13 @@ SmallVector<scf::ForOp> waitingLoops(Block &block) {
   return loops;
 }
 
-bool isSame(Value a, Value b) {
-  if (a == b)
-    return true;
-  APInt x, y;
-  return matchPattern(a, m_ConstantInt(&x)) && matchPattern(b, m_ConstantInt(&y)) && x == y;
-}
-
 /// Loops that can be executed turn by turn.
 bool runAlike(ArrayRef<scf::ForOp> loops) {
   return llvm::all_of(loops, [&](scf::ForOp loop) {
     scf::ForOp first = loops.front();
-    return loop.getInitArgs().empty() && isSame(loop.getLowerBound(), first.getLowerBound()) &&
-           isSame(loop.getUpperBound(), first.getUpperBound()) && isSame(loop.getStep(), first.getStep()) &&
+    return loop.getInitArgs().empty() && analysis::isSameValue(loop.getLowerBound(), first.getLowerBound()) &&
+           analysis::isSameValue(loop.getUpperBound(), first.getUpperBound()) &&
+           analysis::isSameValue(loop.getStep(), first.getStep()) &&
            loop.getInductionVar().getType() == first.getInductionVar().getType();
   });
 }

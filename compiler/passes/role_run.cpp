@@ -48,6 +48,8 @@ uint64_t RoleRun::known(Value value) {
 }
 
 RoleRun::Number RoleRun::get(Value value) {
+  if (auto number = given.find(value); number != given.end())
+    return number->second;
   if (auto found = values.find(value); found != values.end())
     return found->second ? found->second : assume(value);
   Operation *op = value.getDefiningOp();
@@ -91,8 +93,10 @@ void RoleRun::run(Operation &op) {
   if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {
     SharedAddress at = barrierAt(arrive.getBarrier(), arrive.getIndex());
     add(Event::Arrive, at, arrive.getBytes().value_or(0));
-    for (int64_t more = active.size() * arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more)
+    for (int64_t more = active.size() * arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more) {
+      arriving.insert(events.size());
       add(Event::Arrive, at);
+    }
     return;
   }
   if (isa<BarrierWaitOp>(op) && parted)
@@ -183,6 +187,7 @@ void RoleRun::forLoop(scf::ForOp loop) {
   assign(loop.getRegionIterArgs(), loop.getInitArgs());
   for (int64_t i = low; i < high; i += step) {
     values[loop.getInductionVar()] = i;
+    turnsBegun.emplace_back(loop, events.size());
     run(body);
     assign(loop.getRegionIterArgs(), body.getTerminator()->getOperands());
   }

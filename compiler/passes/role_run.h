@@ -46,6 +46,12 @@ public:
     int64_t number;
   };
   std::optional<Assumption> assumed;
+  /// Numbers of values, whatever computes them.
+  llvm::DenseMap<mlir::Value, int64_t> given;
+  /// The loops whose turns began, each with how many events there were before.
+  std::vector<std::pair<mlir::Operation *, size_t>> turnsBegun;
+  /// Events that go on with the arrivals of the one before.
+  llvm::DenseSet<size_t> arriving;
   /// Writes down barriers alone, and that they are made; reads and copies are not looked at. The threads of `tile.threads` run in lockstep.
   bool onlyBarriers = false;
 
