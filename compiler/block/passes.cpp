@@ -32,8 +32,7 @@ void addMasks(OpPassManager &kernel) {
 void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenNumbers());
   kernel.addPass(createSplitReductions());
-  kernel.addPass(createMaskLoads());
-  kernel.addPass(createRaiseAccesses()); // masks of single dimensions are bounds
+  kernel.addPass(createFlattenLoops());
   kernel.addPass(createStartFromZero());
   kernel.addPass(createShareLoads());
   kernel.addPass(createOpenReturns());
@@ -89,7 +88,7 @@ void registerBlockPasses() {
   registerPass(createDecideMasks);
   registerPass(createOpenNumbers);
   registerPass(createSplitReductions);
-  registerPass(createMaskLoads);
+  registerPass(createFlattenLoops);
   registerPass(createStartFromZero);
   registerPass(createShareLoads);
   registerPass(createTurnFactors);

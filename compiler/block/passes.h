@@ -22,10 +22,10 @@ std::unique_ptr<mlir::Pass> createUnwrapRows();
 std::unique_ptr<mlir::Pass> createDecideMasks();
 /// Tiles of one lane that loops carry, and that are numbers in each step, are carried as numbers.
 std::unique_ptr<mlir::Pass> createOpenNumbers();
-/// What is taken only where a mask holds, 0 elsewhere, is loaded under the mask.
-std::unique_ptr<mlir::Pass> createMaskLoads();
 /// Lanes that lie flat are reduced along the dimensions that they had before.
 std::unique_ptr<mlir::Pass> createSplitReductions();
+/// Two loops, one in the other, that count one number become one.
+std::unique_ptr<mlir::Pass> createFlattenLoops();
 /// A product that starts from a tile (a bias) starts from zero, and the tile is added behind it; one that clears its sums starts from zero.
 std::unique_ptr<mlir::Pass> createStartFromZero();
 /// Elements that neighbouring lanes of a load share (packed words, scales of groups) are loaded once, where a factor can be computed of them

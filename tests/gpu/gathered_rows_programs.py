@@ -9,6 +9,7 @@ BLOCK = 64
 def stages(queries, heads, rows, topk, dim, tail, depth, kind):
     """Out[s, h] = attention of Q[s, h] to KV[Indices[s]], of which `dim` columns are the values; -1 is no row."""
     steps, scale = topk // BLOCK, (dim + tail) ** -0.5 * 1.44269504
+    inner = depth if kind == "rounds" else 1
 
     @T.prim_func
     def main(
@@ -31,40 +32,42 @@ def stages(queries, heads, rows, topk, dim, tail, depth, kind):
             T.fill(most, -(2**30))
             T.clear(left)
             T.clear(right)
-            for i in T.serial(steps):
-                for j in T.Parallel(BLOCK):
-                    valid[i % depth, j] = Indices[s, i * BLOCK + j] >= 0
-                for j, c in T.Parallel(BLOCK, dim + tail):
-                    if kind == "all":
-                        kv[i % depth, j, c] = KV[Indices[s, i * BLOCK + j], c]
-                    elif kind == "branch":
-                        if valid[i % depth, j]:
+            for turn in T.serial(steps // inner):
+                for slot in T.unroll(inner):
+                    i = turn * inner + slot
+                    for j in T.Parallel(BLOCK):
+                        valid[i % depth, j] = Indices[s, i * BLOCK + j] >= 0
+                    for j, c in T.Parallel(BLOCK, dim + tail):
+                        if kind == "all":
                             kv[i % depth, j, c] = KV[Indices[s, i * BLOCK + j], c]
-                    else:
-                        kv[i % depth, j, c] = T.if_then_else(valid[i % depth, j], KV[Indices[s, i * BLOCK + j], c], 0)
-                for h, j in T.Parallel(heads, BLOCK):
-                    if kind == "bias":
-                        scores[h, j] = T.if_then_else(valid[i % depth, j], 0, -1e30)
-                    else:
-                        scores[h, j] = T.if_then_else(valid[i % depth, j], 0, -T.infinity("float32"))
-                T.gemm(q[:, : dim // 2], kv[i % depth, :, : dim // 2], scores, transpose_B=True)
-                T.gemm(q[:, dim // 2 : dim], kv[i % depth, :, dim // 2 : dim], scores, transpose_B=True)
-                T.gemm(q[:, dim:], kv[i % depth, :, dim:], scores, transpose_B=True)
-                T.copy(most, before)
-                T.reduce_max(scores, most, dim=1, clear=False)
-                for h in T.Parallel(heads):
-                    alpha[h] = T.exp2((before[h] - most[h]) * scale)
-                for h, j in T.Parallel(heads, BLOCK):
-                    scores[h, j] = T.exp2(scores[h, j] * scale - most[h] * scale)
-                T.reduce_sum(scores, part, dim=1)
-                for h in T.Parallel(heads):
-                    total[h] = total[h] * alpha[h] + part[h]
-                for h, c in T.Parallel(heads, dim // 2):
-                    left[h, c] *= alpha[h]
-                    right[h, c] *= alpha[h]
-                T.copy(scores, weights)
-                T.gemm(weights, kv[i % depth, :, : dim // 2], left)
-                T.gemm(weights, kv[i % depth, :, dim // 2 : dim], right)
+                        elif kind == "branch":
+                            if valid[i % depth, j]:
+                                kv[i % depth, j, c] = KV[Indices[s, i * BLOCK + j], c]
+                        else:
+                            kv[i % depth, j, c] = T.if_then_else(valid[i % depth, j], KV[Indices[s, i * BLOCK + j], c], 0)
+                    for h, j in T.Parallel(heads, BLOCK):
+                        if kind == "bias":
+                            scores[h, j] = T.if_then_else(valid[i % depth, j], 0, -1e30)
+                        else:
+                            scores[h, j] = T.if_then_else(valid[i % depth, j], 0, -T.infinity("float32"))
+                    T.gemm(q[:, : dim // 2], kv[i % depth, :, : dim // 2], scores, transpose_B=True)
+                    T.gemm(q[:, dim // 2 : dim], kv[i % depth, :, dim // 2 : dim], scores, transpose_B=True)
+                    T.gemm(q[:, dim:], kv[i % depth, :, dim:], scores, transpose_B=True)
+                    T.copy(most, before)
+                    T.reduce_max(scores, most, dim=1, clear=False)
+                    for h in T.Parallel(heads):
+                        alpha[h] = T.exp2((before[h] - most[h]) * scale)
+                    for h, j in T.Parallel(heads, BLOCK):
+                        scores[h, j] = T.exp2(scores[h, j] * scale - most[h] * scale)
+                    T.reduce_sum(scores, part, dim=1)
+                    for h in T.Parallel(heads):
+                        total[h] = total[h] * alpha[h] + part[h]
+                    for h, c in T.Parallel(heads, dim // 2):
+                        left[h, c] *= alpha[h]
+                        right[h, c] *= alpha[h]
+                    T.copy(scores, weights)
+                    T.gemm(weights, kv[i % depth, :, : dim // 2], left)
+                    T.gemm(weights, kv[i % depth, :, dim // 2 : dim], right)
             for h, c in T.Parallel(heads, dim // 2):
                 left[h, c] /= total[h]
                 right[h, c] /= total[h]

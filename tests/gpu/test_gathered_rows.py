@@ -40,6 +40,7 @@ SHAPES = (  # kind, dim, tail, depth; of roles lanes a row, elements a lane, whe
     ("branch", 128, 64, 3),
     ("branch", 256, 32, 2),
     ("select", 128, 32, 1),
+    ("rounds", 128, 64, 3),
     ("roles", 128, 64, 2, 8, 8, True),
     ("roles", 256, 64, 1, 8, 8, False),
     ("roles", 128, 32, 3, 4, 8, False),
