@@ -54,7 +54,7 @@ private:
       return true;
     if (!begin || step != 1 || !loop.getInitArgs().empty())
       return false;
-    for (auto around = loop->getParentOfType<scf::ForOp>(); around; around = around->getParentOfType<scf::ForOp>())
+    if (loop->getParentOfType<scf::ForOp>())
       return false;
     ends.insert(loop.getUpperBound());
     loops.push_back(loop);
