@@ -130,11 +130,13 @@ Lanes GpuLowering::widenFloat8(Emitter &e, Lanes bits, Type element) const {
     Lanes pair = lanes - i > 1 ? b.CreateBitCast(bytes, b.getInt16Ty()) : b.CreateZExt(bytes, b.getInt16Ty());
     halves.push_back(e.intrinsic(convert, {pair}, {}));
   }
-  Lanes all = e.slice(llvm::concatenateVectors(b, halves), 0, lanes);
-  return b.CreateFPExt(all, e.vectorOf(b.getFloatTy(), lanes));
+  llvm::Type *i32 = e.vectorOf(b.getInt32Ty(), lanes), *f32 = e.vectorOf(b.getFloatTy(), lanes);
+  Lanes all = b.CreateBitCast(b.CreateFPExt(e.slice(llvm::concatenateVectors(b, halves), 0, lanes), f32), i32);
+  Lanes sign = b.CreateShl(b.CreateZExt(bits, i32), 24); // NaNs have one, too, which the instruction drops
+  return b.CreateBitCast(b.CreateOr(all, b.CreateAnd(sign, llvm::ConstantInt::get(i32, 0x80000000))), f32);
 }
 
-// The instruction saturates.
+// The instruction saturates, and drops the sign of NaNs.
 Lanes GpuLowering::narrowFloat8(Emitter &e, Lanes value, Type element) const {
   auto &b = e.b;
   unsigned lanes = e.lanesOf(value);
@@ -155,7 +157,7 @@ Lanes GpuLowering::narrowFloat8(Emitter &e, Lanes value, Type element) const {
   llvm::Constant *most = llvm::ConstantFP::get(value->getType(), isE4M3 ? 464.0 : 61440.0);
   Lanes isLarge = isE4M3 ? b.CreateFCmpOGT(magnitude, most) : b.CreateFCmpOGE(magnitude, most);
   Lanes sign = b.CreateTrunc(b.CreateAnd(b.CreateLShr(raw, 24), llvm::ConstantInt::get(i32, 0x80)), i8);
-  return b.CreateSelect(isLarge, b.CreateOr(sign, llvm::ConstantInt::get(i8, isE4M3 ? 0x7f : 0x7c)), bytes);
+  return b.CreateOr(sign, b.CreateSelect(isLarge, llvm::ConstantInt::get(i8, isE4M3 ? 0x7f : 0x7c), bytes));
 }
 
 } // namespace tilery::cuda
