@@ -8,7 +8,7 @@ peer's buffer is a tensor like others.
 
 import torch
 import torch.distributed as dist
-from peers import DEVICE, TIMED, bound, compare, fetched, randn, run, say, symmetric
+from peers import DEVICE, ON_GPU, TIMED, bound, compare, fetched, randn, run, say, symmetric
 
 from tilery import tilelang
 from tilery.tilelang import language as T
@@ -84,7 +84,7 @@ def main():
     check(96, 80, 64, torch.float16)
     check(256, 512, 128, torch.bfloat16)
     if TIMED:
-        measure(8192, 8192, 8192)
+        measure(*[8192 if ON_GPU else 1024] * 3)
 
 
 run(main)

@@ -27,7 +27,7 @@ class Symmetric:
         self.own = memory.empty(*shape, dtype=dtype, device="cuda")
         self.handle = memory.rendezvous(self.own, dist.group.WORLD)
         self.all = [self.handle.get_buffer(rank, shape, dtype) for rank in range(dist.get_world_size())]
-        self.addresses = torch.tensor(self.handle.buffer_ptrs, dtype=torch.int64, device="cuda")
+        self.addresses = torch.tensor([buffer.data_ptr() for buffer in self.all], device="cuda")
 
     def wait(self):
         """What any process launched before, all see in what they launch afterwards."""
@@ -141,7 +141,7 @@ def captured(function):
     torch.cuda.synchronize()
     dist.barrier()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # NCCL's own thread goes on
         function()
     return graph.replay
 
