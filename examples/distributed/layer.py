@@ -80,12 +80,13 @@ class Model(torch.nn.Module):
     """Tokens -> the loss of the next ones: an embedding, a layer, a norm, logits.
 
     :param sizes: `columns`, `heads`, `hidden`, `classes`.
-    Every process has the numbers of one seed, of split matrices its part."""
+    :param order: a seed; the model is the same, with its columns and those of the MLP in another order, and the sums along them.
+    Every process has the same numbers, of split matrices its part."""
 
-    def __init__(self, functions, sizes, device, dtype, seed=0):
+    def __init__(self, functions, sizes, device, dtype, order=None):
         super().__init__()
         self.functions, self.sizes, self.rank, self.world = functions, sizes, dist.get_rank(), dist.get_world_size()
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator().manual_seed(0)
         columns, hidden, classes = sizes["columns"], sizes["hidden"], sizes["classes"]
 
         def matrix(rows, columns, scale=None):
@@ -104,6 +105,15 @@ class Model(torch.nn.Module):
             "head": split(matrix(classes, columns), 0),
             **{f"norm{i}": torch.ones(columns) for i in range(3)},
         }
+        if order is not None:
+            generator.manual_seed(order)
+            of_columns, of_hidden = (torch.randperm(n, generator=generator) for n in (columns, hidden // self.world))
+            for name in ("embedding", "qkv", "up", "head"):
+                numbers[name] = numbers[name][:, of_columns]
+            for name in ("mixed", "down"):
+                numbers[name] = numbers[name][of_columns]
+            numbers["up"] = torch.cat([half[of_hidden] for half in numbers["up"].chunk(2)])
+            numbers["down"] = numbers["down"][:, of_hidden]
         for name, value in numbers.items():
             setattr(self, name, torch.nn.Parameter(value.to(device, dtype)))
 
