@@ -222,7 +222,6 @@ def wide_mask(a, b, c, B, M, N, K, ab, am, ak, bb, bk, bn, cb, cm, cn, BM: tl.co
 
 
 REFUSED = {
-    loaded_batch: "its place depends on what is loaded",
     backwards: "a coordinate may be negative",
     narrow_steps: "a stride of 6 bytes is no multiple of 16",
     many_strides: "it moves along more than five strides",
@@ -230,7 +229,7 @@ REFUSED = {
 }
 POINTERS = [
     moved_pointers, three_axes, long_offsets, flattened, grouped, two_batches, packed, masked_batch, wrapped_rows,
-    block_pointers, descriptors,
+    block_pointers, descriptors, loaded_batch,
 ]  # fmt: skip
 
 
