@@ -40,13 +40,27 @@ int currentGpu() {
   return device;
 }
 
+[[noreturn]] void refuse(std::string message) { throw Error({Diagnostic::Kind::Value, std::move(message), "", {}}); }
+
+/// -1 for the CPU, or a GPU's number.
+int deviceOf(int device) {
+  if (device < TILERY_CURRENT_GPU)
+    refuse("device " + std::to_string(device) + " is none: a GPU's number, TILERY_CPU (-1) or TILERY_CURRENT_GPU (-2)");
+  return device == TILERY_CURRENT_GPU ? currentGpu() : device;
+}
+
 int call(Bundle &bundle, uint32_t number, const TileryArgument *given, uint32_t count, const int64_t *grid, Bundle::Place place) {
-  const BundleEntry &entry = bundle.entries().at(number);
+  if (size_t has = bundle.entries().size(); number >= has)
+    refuse("the bundle has " + std::to_string(has) + (has == 1 ? " entry" : " entries") + ", got entry number " +
+           std::to_string(number));
+  const BundleEntry &entry = bundle.entries()[number];
   std::vector<Tensor> tensors(count);
   std::vector<HostArgument> arguments(count);
   for (uint32_t i = 0; i < count && i < entry.parameters.size(); ++i) {
     const BundleParameter &parameter = entry.parameters[i];
     if (parameter.rank < 0) {
+      if (!given[i].data)
+        refuse("argument '" + parameter.name + "' of " + entry.name + " is a number, which its data points to; got null");
       arguments[i].bits = numberBits(given[i].data, parameter);
       continue;
     }
@@ -75,9 +89,7 @@ extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_
         __atomic_store_n(bundle, reinterpret_cast<TileryBundle *>(known), __ATOMIC_RELEASE);
       }
     }
-    if (device == TILERY_CURRENT_GPU)
-      device = currentGpu();
-    int result = call(*known, entry, arguments, count, grid, {.device = device, .stream = stream});
+    int result = call(*known, entry, arguments, count, grid, {.device = deviceOf(device), .stream = stream});
     if (result == TILERY_NO_VARIANT)
       lastError = known->entries().at(entry).name + " was not compiled for this kind of call or machine";
     return result;

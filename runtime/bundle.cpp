@@ -172,6 +172,9 @@ bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const 
            std::to_string(arguments.size()));
   if (entry.takesGrid != (grid != nullptr))
     refuse(entry.name + (grid ? " computes its own grid; call it without one" : " needs a grid of three extents"));
+  if (grid && std::min({grid[0], grid[1], grid[2]}) < 0)
+    refuse("the extents of " + entry.name + "'s grid must not be negative, got " + std::to_string(grid[0]) + ", " +
+           std::to_string(grid[1]) + ", " + std::to_string(grid[2]));
   for (const BundleVariant &variant : entry.variants) {
     if (!std::all_of(variant.conditions.begin(), variant.conditions.end(),
                      [&](const BundleCondition &condition) { return holds(condition, arguments, place); }))

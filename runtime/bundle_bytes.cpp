@@ -1,10 +1,11 @@
-// Bundles as bytes.
+// Bundles as bytes: the version, a checksum of what follows it, the entries. Machine code cannot be checked otherwise.
 #include "runtime/bytes.h"
+#include "runtime/hash.h"
 #include "tilery/bundle.h"
 
 namespace tilery {
 namespace {
-constexpr uint64_t bundleVersion = 0x0001'4c44'4e42'4c54; // "TLBNDL", version 1
+constexpr uint64_t bundleVersion = 0x0002'4c44'4e42'4c54; // "TLBNDL", version 2
 
 DType readType(ByteReader &in) {
   auto dtype = in.number<DType>();
@@ -41,7 +42,6 @@ BundleCondition readCondition(ByteReader &in, const std::vector<BundleParameter>
 
 std::string serialize(const std::vector<BundleEntry> &entries) {
   ByteWriter out;
-  out.number(bundleVersion);
   out.list(entries, [&](const BundleEntry &entry) {
     out.text(entry.name);
     out.list(entry.parameters, [&](const BundleParameter &parameter) {
@@ -63,7 +63,10 @@ std::string serialize(const std::vector<BundleEntry> &entries) {
       out.text(variant.withoutBoxes);
     });
   });
-  return out.bytes;
+  ByteWriter whole;
+  whole.number(bundleVersion);
+  whole.number(checksum(out.bytes));
+  return whole.bytes + out.bytes;
 }
 
 std::vector<BundleEntry> parseBundle(std::string_view bytes) {
@@ -73,6 +76,8 @@ std::vector<BundleEntry> parseBundle(std::string_view bytes) {
                  "these bytes are no bundle of compiled programs of this version",
                  "compile it again with the version that runs it",
                  {}});
+  if (auto sum = in.number<uint64_t>(); sum != checksum(bytes.substr(16)))
+    ByteReader::fail();
   std::vector<BundleEntry> entries;
   in.list(entries, [&](BundleEntry &entry) {
     entry.name = in.text();

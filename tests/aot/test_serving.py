@@ -157,3 +157,79 @@ int main(void) {
         TILERY_NUM_THREADS=threads,
     )
     assert text == "0"
+
+
+@needs_compiler
+def test_wrong_calls_say_why(bundle):
+    text = run_c(
+        bundle,
+        [],
+        COMMON
+        + r"""
+static float x[N];
+static int32_t n = N;
+static TileryBundle *bundle;
+
+static void call(uint32_t entry, int32_t *number, int64_t width, int device) {
+  TileryArgument arguments[] = {{x, 0, 0}, {x, 0, 0}, {x, 0, 0}, {number, 0, 0}};
+  int64_t grid[] = {width, 1, 1};
+  int result = tilery_aot_call(&bundle, bytes, size, entry, arguments, 4, grid, device, 0);
+  printf("%d %s\n", result, result ? tilery_aot_error() : "");
+}
+
+int main(void) {
+  read_bundle();
+  call(5, &n, 4, TILERY_CPU);
+  call(0, &n, 4, -7);
+  call(0, &n, -1, TILERY_CPU);
+  call(0, &n, 0, TILERY_CPU);
+  call(0, 0, 4, TILERY_CPU);
+  tilery_aot_close(&bundle);
+  return wrong(&bundle, 0);
+}
+""",
+    )
+    assert text.splitlines() == [
+        "2 the bundle has 2 entries, got entry number 5",
+        "2 device -7 is none: a GPU's number, TILERY_CPU (-1) or TILERY_CURRENT_GPU (-2)",
+        "2 the extents of add's grid must not be negative, got -1, 1, 1",
+        "0 ",
+        "2 argument 'n' of add is a number, which its data points to; got null",
+    ]
+
+
+@needs_compiler
+def test_damage_is_an_error(bundle):
+    """Cut off anywhere, or with a bit that is another one, machine code included."""
+    text = run_c(
+        bundle,
+        [],
+        COMMON
+        + r"""
+static int accepted(uint64_t length) {
+  TileryBundle *bundle = 0;
+  float x[256] = {0};
+  int64_t extents[] = {256}, strides[] = {1};
+  TileryArgument tripled[] = {{x, extents, strides}, {x, extents, strides}};
+  int result = tilery_aot_call(&bundle, bytes, length, 1, tripled, 2, 0, TILERY_CPU, 0);
+  tilery_aot_close(&bundle);
+  return result != TILERY_ERROR;
+}
+
+int main(void) {
+  read_bundle();
+  int sum = 0;
+  for (uint64_t length = 0; length < size; length += 97) sum += accepted(length);
+  for (uint64_t at = 0; at < size; at += 61) {
+    bytes[at] ^= 0x10;
+    sum += accepted(size);
+    bytes[at] ^= 0x10;
+  }
+  TileryBundle *whole = 0;
+  printf("%d %d %s\n", sum, wrong(&whole, 0), tilery_aot_error());
+  tilery_aot_close(&whole);
+  return 0;
+}
+""",
+    )
+    assert text == "0 0 the compiled code is damaged\n"

@@ -44,6 +44,15 @@ TEST(Bundle, EveryTruncationIsRefused) {
   EXPECT_THROW(parseBundle(bytes + "x"), Error);
 }
 
+TEST(Bundle, EveryFlippedBitIsRefused) {
+  const std::string bytes = serialize({entry()});
+  for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    std::string damaged = bytes;
+    damaged[bit / 8] = char(damaged[bit / 8] ^ 1 << bit % 8);
+    EXPECT_THROW(parseBundle(damaged), Error) << bit;
+  }
+}
+
 TEST(Bundle, ConditionsOnWhatIsNotThereAreRefused) {
   for (BundleCondition wrong : {BundleCondition{Kind::ExtentIs, 0, 2, 1},
                                 {Kind::ExtentIs, 2, 0, 1},
