@@ -8,7 +8,7 @@ Tileon multiplies what came for each expert; one of TileLang reads a token's res
 
 import torch
 import torch.distributed as dist
-from peers import DEVICE, ON_GPU, TIMED, compare, randn, run, say, symmetric
+from peers import DEVICE, ON_GPU, TIMED, compare, divide, randn, run, say, symmetric
 
 from tilery import tilelang, tileon
 from tilery.tilelang import language as T
@@ -125,6 +125,7 @@ class Experts:
 class Problem:
     def __init__(self, tokens, top, number, columns, dtype, seed=0):
         rank, world = dist.get_rank(), dist.get_world_size()
+        divide(f"{number} experts")
         self.all_weights, self.all_chosen = randn(world * tokens, number, seed=seed).softmax(1).topk(top, 1)
         self.all_x = randn(world * tokens, columns, seed=1, dtype=dtype)
         self.all_w = randn(number, columns, columns, seed=2, dtype=dtype)

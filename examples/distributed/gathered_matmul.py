@@ -8,7 +8,7 @@ peer's buffer is a tensor like others.
 
 import torch
 import torch.distributed as dist
-from peers import DEVICE, ON_GPU, TIMED, bound, compare, fetched, randn, run, say, symmetric
+from peers import DEVICE, ON_GPU, TIMED, bound, compare, divide, fetched, randn, run, say, symmetric
 
 from tilery import tilelang
 from tilery.tilelang import language as T
@@ -48,6 +48,7 @@ def gathered_matmul(rows, b, out):
 class Problem:
     def __init__(self, m, n, k, dtype):
         rank, world = dist.get_rank(), dist.get_world_size()
+        divide(f"{m} rows", f"{n} columns")
         self.a, self.b = randn(m, k, seed=0, dtype=dtype), randn(k, n, seed=1, dtype=dtype).chunk(world, 1)[rank].contiguous()
         self.rows = symmetric(m // world, k, dtype=dtype)
         self.rows.own.copy_(self.a.chunk(world)[rank])

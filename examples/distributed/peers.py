@@ -151,6 +151,14 @@ def say(text):
         print(text, flush=True)
 
 
+def divide(*counts):
+    """Ends the program unless each of these, like "512 rows", can be shared out evenly."""
+    world = dist.get_world_size()
+    for count in counts:
+        if int(count.split()[0]) % world:
+            raise SystemExit(f"{count} do not divide by {world} processes")
+
+
 def compare(what, ours, theirs):
     """Says how long both take, and how many times as fast ours is."""
     ours, theirs = milliseconds(captured(ours)), milliseconds(captured(theirs))

@@ -8,7 +8,7 @@ the product. The kernels are NineToothed's.
 
 import torch
 import torch.distributed as dist
-from peers import DEVICE, ON_GPU, TIMED, bound, compare, randn, run, say, symmetric
+from peers import DEVICE, ON_GPU, TIMED, bound, compare, divide, randn, run, say, symmetric
 
 from tilery import ninetoothed
 from tilery.ninetoothed import Symbol, Tensor
@@ -71,6 +71,7 @@ def scattered_matmul(a, b, received, out):
 class Problem:
     def __init__(self, m, n, k, dtype):
         rank, world = dist.get_rank(), dist.get_world_size()
+        divide(f"{m} rows", f"{k} columns")
         self.a, self.b = randn(m, k, seed=0, dtype=dtype), randn(k, n, seed=1, dtype=dtype)
         self.columns, self.rows = self.a.chunk(world, 1)[rank].contiguous(), self.b.chunk(world)[rank]
         self.received = symmetric(world - 1, m // world, n, dtype=dtype)

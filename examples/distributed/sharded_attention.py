@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from peers import DEVICE, ON_GPU, TIMED, compare, fetched, randn, run, say, symmetric
+from peers import DEVICE, ON_GPU, TIMED, compare, divide, fetched, randn, run, say, symmetric
 
 from tilery import compat, ninetoothed
 from tilery.ninetoothed import Symbol, Tensor
@@ -72,6 +72,7 @@ class Problem:
     def __init__(self, shape, dtype):
         """shape: of the whole sequence."""
         rank, world = dist.get_rank(), dist.get_world_size()
+        divide(f"{shape[2]} rows")
         self.qkv = randn(3, *shape, seed=0, dtype=dtype)
         self.q, k, v = self.qkv.chunk(world, 3)[rank].contiguous()
         self.keys = symmetric(2, *k.shape, dtype=dtype)

@@ -1,5 +1,6 @@
 """The programs of examples/distributed, by two processes on CPUs."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -18,3 +19,12 @@ def test_two_processes(program):
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "agrees" in done.stdout
+
+
+def test_sizes_that_do_not_divide(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    peers = importlib.import_module("peers")
+    monkeypatch.setattr(peers.dist, "get_world_size", lambda: 3)
+    peers.divide("96 rows", "6 experts")
+    with pytest.raises(SystemExit, match="^512 rows do not divide by 3 processes$"):
+        peers.divide("96 columns", "512 rows")
