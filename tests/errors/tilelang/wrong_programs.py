@@ -491,6 +491,14 @@ def early_return(X: Vector):
 
 
 @wrong
+def return_out_of_parallel(X: Vector):
+    with T.Kernel(1):
+        for i in T.Parallel(8):
+            if X[i] > 0:
+                return
+
+
+@wrong
 def unsupported_try(X: Vector):
     with T.Kernel(1):
         try:

@@ -23,8 +23,8 @@ class Grid(Iteration):
         kernel("T.grid")
         self.extents = extents
 
-    def bounds(self) -> NoReturn:
-        raise error(NotImplementedError, "`break` out of T.grid", hint="write nested T.serial loops")
+    def bounds(self, jump: str = "break") -> NoReturn:
+        raise error(NotImplementedError, f"`{jump}` out of T.grid", hint="write nested T.serial loops")
 
     def run(self, trace: Any, body: Callable[[Any], Any], line: int, indices: tuple[Any, ...] = ()) -> Any:
         if len(indices) == len(self.extents):
@@ -55,8 +55,9 @@ class Parallel(Iteration):
         )
         self.extents = extents
 
-    def bounds(self) -> NoReturn:
-        raise error(NotImplementedError, "`break` out of T.Parallel", hint="its iterations run in any order; use T.serial")
+    def bounds(self, jump: str = "break") -> NoReturn:
+        instead = "use T.serial" if jump == "break" else "`continue` ends one of them"
+        raise error(NotImplementedError, f"`{jump}` out of T.Parallel", hint=f"its iterations run in any order; {instead}")
 
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         if trace.parallel:
@@ -233,8 +234,8 @@ class thread_binding(Iteration):
         index: Any = get_thread_binding(self.dim) if self.of_thread else get_block_binding(self.dim)
         return index + self.start if self.start else index
 
-    def bounds(self) -> NoReturn:
-        raise error(NotImplementedError, "`break` out of T.thread_binding", hint="its iterations run side by side")
+    def bounds(self, jump: str = "break") -> NoReturn:
+        raise error(NotImplementedError, f"`{jump}` out of T.thread_binding", hint="its iterations run side by side")
 
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         extent = get_thread_extent(self.dim) if self.of_thread else None
@@ -266,8 +267,8 @@ class _Persistent(Iteration):
         last = domain[-1]
         self.group = min(max(group_size, 1), last) if isinstance(last, int) else group_size
 
-    def bounds(self) -> NoReturn:
-        raise error(NotImplementedError, "`break` out of T.Persistent")
+    def bounds(self, jump: str = "break") -> NoReturn:
+        raise error(NotImplementedError, f"`{jump}` out of T.Persistent")
 
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         outer = [binary("//", self.domain[-1] + self.group - 1, self.group), *self.domain[:-1]]

@@ -16,8 +16,8 @@ class Iteration:
 
     attributes: dict[str, Any] = {}
 
-    def bounds(self) -> tuple[Any, Any, Any]:
-        """(start, stop, step), for a loop that a `break` leaves."""
+    def bounds(self, jump: str = "break") -> tuple[Any, Any, Any]:
+        """(start, stop, step), for a loop that a `break` or a `return` leaves; jump: which of them."""
         raise NotImplementedError
 
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
@@ -47,7 +47,7 @@ class Serial(Iteration):
             raise error(ValueError, "the step of a loop must not be 0")
         self.start, self.stop, self.step, self.attributes, self.plan = start, stop, step, attributes or {}, plan
 
-    def bounds(self) -> tuple[Any, Any, Any]:
+    def bounds(self, jump: str = "break") -> tuple[Any, Any, Any]:
         return self.start, self.stop, self.step
 
     def __iter__(self) -> Iterator[int]:

@@ -12,7 +12,7 @@ from tilery import _native
 from ...core.checks import host_number
 from ...core.present import present
 from ...errors import Error, error
-from ...frontend.jumps import RESULT
+from ...frontend.jumps import DONE, RESULT
 from ...frontend.language import Language, Loop
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
@@ -546,7 +546,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         if stopped is None:
             iterable.run(self, body, self.line())
         else:
-            lo, hi, step = iterable.bounds()
+            lo, hi, step = iterable.bounds("return" if DONE in names else "break")
             if isinstance(iterable, Serial):
                 body = iterable.planned(self, body, stops=True)
             self.run_for(Loop(lo, hi, step, iterable.attributes), body, *self._flags(names, get, put), self.line())
