@@ -227,6 +227,7 @@ static Task taskOf(const LoopKernel &found) {
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor + second);
     work.showsFirst |= isShown;
+    work.addsToShown |= isShown && !isFresh;
     for (scf::ForOp loop : found.loops)
       if (loop->isAncestor(dot.op))
         stretch.carried = carriedWords(loop, found);

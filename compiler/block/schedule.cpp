@@ -478,7 +478,8 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
         step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
       continue;
     bool mostAreLow = problem.loop && 2 * problem.loop->low.size() > problem.loop->products;
-    bool isSerialised = mostAreLow || (problem.loop && problem.loop->stores); // C7517
+    // C7517: also where threads update memory while a product of a shown factor is left to run into the next step.
+    bool isSerialised = mostAreLow || (problem.loop && problem.loop->stores && problem.loop->addsToShown);
     schedule.spread = !nested && !handsOn && !isSerialised && (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wide && problem.loop->sharedWords;
     schedule.partial = std::min(problem.partial, schedule.k);

@@ -32,6 +32,7 @@ struct LoopWork {
   bool functions = false;                 // it computes others than exponentials, or quotients
   int64_t shownBytes = 0;                 // of computed factors that go through shared memory; 0: none do
   bool showsFirst = false;                // first factors are among those
+  bool addsToShown = false;               // a product of one of them goes on in what the loop carries
   bool stores = false;                    // it stores in its steps
   unsigned aheadWords = 0;                // of registers, what a step can load that the next one computes factors with
   llvm::SmallVector<LowProduct> low = {}; // products of fewer rows than others
