@@ -167,6 +167,8 @@ def compare(what, ours, theirs):
 
 def run(main):
     """main() in a process of torchrun."""
+    if "RANK" not in os.environ:
+        sys.exit(f"several processes run this: torchrun --nproc-per-node 2 {sys.argv[0]}")
     if ON_GPU:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group("nccl", device_id=torch.device("cuda", int(os.environ["LOCAL_RANK"])))

@@ -16,9 +16,9 @@ EMULATED = os.environ.get("TILERY_EMULATE")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
 def test_two_processes(program):
     if not EMULATED and torch.cuda.device_count() < 2:
-        pytest.skip("needs two NVIDIA GPUs")
+        pytest.skip("needs two NVIDIA GPUs: each of the two processes has one")
     if EMULATED and program.name == "train.py":
-        pytest.skip("needs an NVIDIA GPU that is not emulated: where torch sees none, it compares float32, which is tf32 here")
+        pytest.skip("needs real GPUs: without any torch trains in float32, and an emulated one multiplies in tf32")
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", program]
     # NVLink multicast stays unused.
     environment = {**os.environ, "NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1", "TILERY_NUM_THREADS": "1"}
