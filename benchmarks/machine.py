@@ -3,6 +3,7 @@
 import ctypes
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import threading
@@ -18,8 +19,8 @@ float fma_chains(long steps) {
   for (int i = 0; i < 12; ++i) sum[i] = (vector){0} + (float)i;
   vector x = (vector){0} + 0.999f, y = (vector){0} + 1e-6f;
   for (long s = 0; s < steps; ++s)
-#pragma clang loop unroll(full)
-    for (int i = 0; i < 12; ++i) sum[i] = __builtin_elementwise_fma(sum[i], x, y);
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; ++i) sum[i] = sum[i] * x + y;
   vector all = {0};
   for (int i = 0; i < 12; ++i) all += sum[i];
   return all[0];
@@ -42,7 +43,21 @@ def fma_rate(threads):
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
         isa = ["-mavx512f", "-mprefer-vector-width=512"] if width == 64 else ["-mavx2", "-mfma"]
-        command = ["clang-22", "-O3", *isa, f"-DWIDTH={width}", "-shared", "-fPIC", "-x", "c", "-", "-o", library]
+        compiler = next((name for name in ("clang-22", "clang", "gcc") if shutil.which(name)), "cc")
+        command = [
+            compiler,
+            "-O3",
+            "-ffp-contract=fast",
+            *isa,
+            f"-DWIDTH={width}",
+            "-shared",
+            "-fPIC",
+            "-x",
+            "c",
+            "-",
+            "-o",
+            library,
+        ]
         subprocess.run(command, input=SOURCE, text=True, check=True)
     chains = ctypes.CDLL(str(library)).fma_chains
     chains.argtypes, chains.restype = [ctypes.c_long], ctypes.c_float
