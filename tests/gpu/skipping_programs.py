@@ -95,8 +95,8 @@ def attention(
 
 
 @tilelang.jit
-def tilelang_attention(heads, n, d, block_M, block_N, local, causal):
-    """The mask is read in the loop, or copied before it (`local`)."""
+def tilelang_attention(heads, n, d, block_M, block_N, local, causal, noted=False):
+    """The mask is read in the loop, or copied before it (`local`); a variable notes whether a block was taken (`noted`)."""
     c = d**-0.5 * 1.44269504
 
     @T.prim_func
@@ -115,6 +115,9 @@ def tilelang_attention(heads, n, d, block_M, block_N, local, causal):
             top, before, scale = (T.alloc_fragment((block_M,), "float32") for _ in range(3))
             added, total = T.alloc_fragment((block_M,), "float32"), T.alloc_fragment((block_M,), "float32")
             mask = T.alloc_local((n // block_N,), "int8")
+            if noted:
+                seen, last = T.alloc_var("bool"), T.alloc_var("int32")
+                seen, last = False, -1
             T.copy(Q[by, bx * block_M : (bx + 1) * block_M, :], q)
             T.fill(acc, 0)
             T.fill(total, 0)
@@ -124,6 +127,10 @@ def tilelang_attention(heads, n, d, block_M, block_N, local, causal):
                     mask[i] = Mask[bx, i]
             for i in T.Pipelined(T.ceildiv((bx + 1) * block_M, block_N) if causal else n // block_N, num_stages=2):
                 if (mask[i] if local else Mask[bx, i]) != 0:
+                    if noted:
+                        seen = True
+                        if i > 0:
+                            last = i
                     T.copy(K[by, i * block_N : (i + 1) * block_N, :], k)
                     for r, s in T.Parallel(block_M, block_N):
                         scores[r, s] = T.if_then_else(bx * block_M + r >= i * block_N + s, 0, -1.0e6) if causal else 0.0
@@ -142,8 +149,12 @@ def tilelang_attention(heads, n, d, block_M, block_N, local, causal):
                         acc[r, s] *= scale[r]
                     T.copy(V[by, i * block_N : (i + 1) * block_N, :], v)
                     T.gemm(weights, v, acc, policy=T.GemmWarpPolicy.FullRow)
-            for r, s in T.Parallel(block_M, d):
-                acc[r, s] /= T.max(total[r], 1.0e-30)
+            if not noted:
+                for r, s in T.Parallel(block_M, d):
+                    acc[r, s] /= T.max(total[r], 1.0e-30)
+            elif seen:
+                for r, s in T.Parallel(block_M, d):
+                    acc[r, s] *= T.if_then_else(last == n // block_N - 1, 2, 1) / total[r]
             T.copy(acc, Out[by, bx * block_M : (bx + 1) * block_M, :])
 
     return main

@@ -50,13 +50,15 @@ def tileon(device, form, d=64):
     return kernel.module
 
 
-def tilelang(device, local, causal):
+def tilelang(device, local, causal, noted=False):
     q, k, v, out = tensors(device, 64)
     taken = TAKEN.clone()
     if causal:
         taken[1, 0] = 1
-    kernel = PROGRAMS.tilelang_attention(HEADS, N, 64, BLOCK_M, BLOCK_N, local, causal)
+    kernel = PROGRAMS.tilelang_attention(HEADS, N, 64, BLOCK_M, BLOCK_N, local, causal, noted)
     kernel(q, k, v, taken.to(torch.int8).to(device), out)
+    if noted:  # of what each block of rows took the last, which is in its results
+        out /= 1 + taken[:, -1].repeat_interleave(BLOCK_M)[:, None].to(out)
     check(q, k, v, out, taken.to(device), causal)
     return kernel._latest().module
 
@@ -80,6 +82,7 @@ CASES |= {
     "TileLang": lambda device: tilelang(device, False, False),
     "TileLang, mask copied": lambda device: tilelang(device, True, False),
     "TileLang, mask copied, causal": lambda device: tilelang(device, True, True),
+    "TileLang, what was taken is noted": lambda device: tilelang(device, False, False, True),
     "product": product,
 }
 
