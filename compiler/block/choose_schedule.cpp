@@ -231,6 +231,7 @@ static Task taskOf(const LoopKernel &found) {
     for (scf::ForOp loop : found.loops)
       if (loop->isAncestor(dot.op))
         stretch.carried = carriedWords(loop, found);
+    work.beside |= !work.once && !found.isInLoop(dot.op);
     double operations = work.once || found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
     bool isWhole = isNeededWhole(dot.op->getResult(0));

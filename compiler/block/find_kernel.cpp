@@ -5,6 +5,7 @@
 #include "compiler/block/kernel_work.h"
 #include "compiler/ir/zero.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include <set>
 
 using namespace mlir;
@@ -173,6 +174,28 @@ static std::optional<LoadedLine> lineOf(tile::LoadOp load, bool wide) {
   std::optional<MappedTile> mapped = mapTile(access, why);
   bool whole = mapped && (tile.getRank() == 2 || mapped->extents.back() == tile.getDimSize(0));
   return whole ? std::optional(LoadedLine{load, *mapped}) : std::nullopt;
+}
+
+/// What first factors are computed from where they hang on no product of their step: nothing goes on while it is on its way.
+static llvm::DenseSet<Operation *> loadsInFront(ArrayRef<BoxProduct> dots) {
+  llvm::DenseSet<Operation *> loads;
+  for (const BoxProduct &dot : dots) {
+    if (dot.loadedA || dot.writtenA)
+      continue;
+    llvm::SetVector<Operation *> ops;
+    auto add = [&](Value value) {
+      if (Operation *op = value.getDefiningOp();
+          op && isa<RankedTensorType>(value.getType()) && op->getBlock() == dot.op->getBlock())
+        ops.insert(op);
+    };
+    add(cast<tile::DotOp>(dot.op).getA());
+    for (size_t i = 0; i < ops.size(); ++i)
+      if (!isa<tile::LoadOp>(ops[i]))
+        llvm::for_each(ops[i]->getOperands(), add);
+    if (llvm::none_of(ops, [](Operation *op) { return isa<tile::DotOp>(op) || op->getNumRegions(); }))
+      loads.insert_range(llvm::make_filter_range(ops, [](Operation *op) { return isa<tile::LoadOp>(op); }));
+  }
+  return loads;
 }
 
 /// What tells the role that fetches where to find factors.
@@ -394,13 +417,13 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
   };
   llvm::copy_if(found.additions, std::back_inserter(found.updates), isOfThreads);
   llvm::erase_if(found.additions, isOfThreads);
-  llvm::DenseSet<Operation *> places = opsOfPlaces(found.dots);
+  llvm::DenseSet<Operation *> places = opsOfPlaces(found.dots), inFront = loadsInFront(found.dots);
   bool wide = llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; }) ||
               llvm::any_of(found.stores, [&](tile::StoreOp store) { return found.isInLoop(store); });
   kernel.walk([&](tile::LoadOp load) {
     if (!found.isNest(load->getParentOp()) || !found.isInLoop(load) || isFactor(load) || places.contains(load))
       return;
-    if (std::optional<LoadedLine> line = lineOf(load, wide))
+    if (std::optional<LoadedLine> line = lineOf(load, wide || inFront.contains(load)))
       found.lines.push_back(*line);
   });
   bool streams = false;

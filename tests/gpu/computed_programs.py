@@ -61,3 +61,49 @@ def gradients(n, rows, keys, values, threads, stages):
             T.copy(acc, Out)
 
     return kernel
+
+
+@tilelang.jit(out_idx=[-1])
+def scan(n, rows, cols, keys, step, threads, stages, causal):
+    """A product in front of a loop whose steps weight and mask a tile that they load, and multiply it; and work behind it."""
+
+    @T.prim_func
+    def kernel(
+        C: T.Tensor((n, keys), "float16"),
+        S: T.Tensor((n // rows, cols, keys), "float16"),
+        W: T.Tensor((n, n), "float16"),
+        G: T.Tensor((n,), "float16"),
+        X: T.Tensor((n, cols), "float16"),
+        Out: T.Tensor((n, cols), "float16"),
+    ):
+        with T.Kernel(n // rows, threads=threads) as p:
+            c, s = T.alloc_shared((rows, keys), "float16"), T.alloc_shared((cols, keys), "float16")
+            w, wl = T.alloc_shared((rows, step), "float16"), T.alloc_fragment((rows, step), "float16")
+            g, gl = T.alloc_shared((step,), "float16"), T.alloc_fragment((step,), "float32")
+            x, rest = T.alloc_shared((step, cols), "float16"), T.alloc_shared((rows, cols), "float16")
+            acc, low = T.alloc_fragment((rows, cols), "float32"), T.alloc_shared((rows, cols), "float16")
+            T.clear(acc)
+            T.copy(C[p * rows, 0], c)
+            T.copy(S[p, :, :], s)
+            T.gemm(c, s, acc, transpose_B=True)
+            for i, j in T.Parallel(rows, cols):
+                acc[i, j] *= 2
+            for k in T.Pipelined(T.ceildiv((p + 1) * rows, step) if causal else n // step, num_stages=stages):
+                T.copy(W[p * rows, k * step], w)
+                T.copy(w, wl)
+                T.copy(G[k * step], g)
+                T.copy(g, gl)
+                for i, j in T.Parallel(rows, step):
+                    wl[i, j] = wl[i, j] * gl[j]
+                if causal:
+                    for i, j in T.Parallel(rows, step):
+                        wl[i, j] = T.if_then_else(p * rows + i >= k * step + j, wl[i, j], 0)
+                T.copy(X[k * step, 0], x)
+                T.gemm(wl, x, acc)
+            T.copy(X[p * rows, 0], rest)
+            for i, j in T.Parallel(rows, cols):
+                acc[i, j] += rest[i, j]
+            T.copy(acc, low)
+            T.copy(low, Out[p * rows, 0])
+
+    return kernel

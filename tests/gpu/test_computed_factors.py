@@ -1,4 +1,5 @@
-"""Both factors of a product are computed in f32: the second one goes through shared memory along k, and it is right.
+"""Factors that are computed: both of a product in f32, the second one through shared memory along k; a first one of a tile
+that is loaded in its step, which comes through a ring. They are right.
 
 Numbers are small integers, so that results are exact whatever the order."""
 
@@ -41,11 +42,26 @@ def gradients(device, keys, threads, stages):
     return kernel._latest().module
 
 
+def scan(device, rows, cols, step, threads, stages, causal, parts=5):
+    n, keys = rows * parts, 64
+    shapes = (n, keys), (parts, cols, keys), (n, n), (n,), (n, cols)
+    c, s, w, g, x = (draw(device, *shape, low=-1, high=2, dtype=torch.float16) for shape in shapes)
+    kernel = PROGRAMS.scan(n, rows, cols, keys, step, threads, stages, causal)
+    first = 2 * torch.einsum("prk,pck->prc", c.view(parts, rows, keys).double(), s.double()).reshape(n, cols)
+    weights = w.double() * g.double()
+    exact = first + (weights.tril() if causal else weights) @ x.double() + x.double()
+    assert torch.equal(kernel(c, s, w, g, x).double(), exact)
+    return kernel._latest().module
+
+
 CASES = {
     "turned": lambda device: states(device, 64, True),
     "turned by two warpgroups": lambda device: states(device, 128, True),
     "as it lies": lambda device: states(device, 128, False),
     "buffers": lambda device: gradients(device, 64, 128, 0),
+    "in front of a loop": lambda device: scan(device, 64, 64, 64, 128, 2, True),
+    "in front of a loop of halves": lambda device: scan(device, 64, 128, 32, 128, 3, True),
+    "in front of a loop of two warpgroups": lambda device: scan(device, 128, 64, 64, 256, 2, False),
     "buffers of two warpgroups": lambda device: gradients(device, 128, 256, 2),
 }
 

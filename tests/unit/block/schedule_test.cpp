@@ -120,6 +120,25 @@ TEST(Schedule, RunsTwoBlocksWhereThereAreRegistersForThem) {
   EXPECT_EQ(chooseSchedule(stored)->resident, 0u);
 }
 
+TEST(Schedule, RunsTwoBlocksWhereProductsStandBesideTheLoop) {
+  ScheduleProblem chunks = problem(64, 64, 64, 2);
+  LoopWork work;
+  work.slotBytes = 16 << 10, work.heldBytes = 32 << 10;
+  work.products = 1;
+  work.words = work.fewerWords = 64 * (64 + 32);
+  work.operations = 2. * 64 * 64 * 64;
+  work.lanes = 64. * 64 * 20;
+  chunks.loop = work;
+  EXPECT_EQ(chooseSchedule(chunks)->resident, 0u);
+  chunks.loop->beside = true;
+  std::optional<Schedule> two = chooseSchedule(chunks);
+  EXPECT_EQ(two->resident, 2u);
+  EXPECT_EQ(two->consumers, 1u);
+  EXPECT_LE(sharedBytes(chunks, *two), 113 << 10);
+  chunks.loop->words = chunks.loop->fewerWords = 64 * 512; // registers for one block
+  EXPECT_NE(chooseSchedule(chunks).value_or(Schedule()).resident, 2u);
+}
+
 TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
   ScheduleProblem latent = problem(64, 512, 64, 2);
   latent.outputs.clear();
