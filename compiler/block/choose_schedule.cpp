@@ -208,6 +208,8 @@ static Task taskOf(const LoopKernel &found) {
     unsigned behind = 0;                                                   // of sums that come of factors in shared memory
     unsigned before = 0;                                                   // of sums that such factors come of, and nothing else
     unsigned carried = 0;                                                  // of what the loop carries beside sums
+    unsigned dealt = 0;   // of a second factor that all threads write before the stretch multiplies
+    unsigned undealt = 0; // the largest factors but for it
     double operations = 0, repeated = 0;
   };
   std::map<unsigned, Stretch> stretches;
@@ -223,7 +225,11 @@ static Task taskOf(const LoopKernel &found) {
     (isShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
     if (dot.m < problem.m)
       work.low.push_back({dot.m, dot.n, dot.columnUnit()});
-    unsigned second = dot.loadedB ? 0 : each * dot.n * dot.k * dot.elementBytes() / 4; // on its way
+    unsigned second =
+        dot.loadedB || found.showsSecond(dot) != dot.op ? 0 : each * dot.n * dot.k * dot.elementBytes() / 4; // on its way
+    if (stretch.products == 1)
+      stretch.dealt = second;
+    stretch.undealt = std::max(stretch.undealt, factor + (stretch.products == 1 ? 0 : second));
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor + second);
     work.showsFirst |= isShown;
@@ -246,6 +252,9 @@ static Task taskOf(const LoopKernel &found) {
     auto words = [&](unsigned factors) { return stretch.sums + std::max(stretch.before, stretch.behind) + factors; };
     work.words = std::max(work.words, words(stretch.factors));
     work.fewerWords = std::max(work.fewerWords, words(stretch.largest));
+    work.acrossWords = std::max(work.acrossWords, words(stretch.undealt));
+    if (stretch.dealt)
+      work.dealtWords = std::max(work.dealtWords, stretch.dealt), work.besideDealt = std::max(work.besideDealt, stretch.sums);
     work.allWords = std::max(work.allWords, stretch.sums + stretch.before + stretch.behind + stretch.largest);
     work.sharedWords = canShare ? std::max(work.sharedWords, stretch.shared) : 0;
     work.operations = std::max(work.operations, stretch.operations);
@@ -266,7 +275,7 @@ static Task taskOf(const LoopKernel &found) {
     work.lanes = lanesOf(body, found);
   }
   Mixing mixing = mixingOf(found.kernel);
-  for (unsigned *words : {&work.words, &work.fewerWords, &work.allWords})
+  for (unsigned *words : {&work.words, &work.fewerWords, &work.acrossWords, &work.allWords})
     *words += mixing.words;
   work.heldBytes += mixing.sharedBytes;
   FetchWork fetch;

@@ -317,7 +317,7 @@ unsigned LoopKernel::rows() const {
 
 Operation *LoopKernel::showsSecond(const BoxProduct &dot) const {
   for (const BoxProduct &other : dots)
-    if (other.op == dot.op || (!other.loadedB && other.op->getBlock() == dot.op->getBlock() && other.turnedB == dot.turnedB &&
+    if (other.op == dot.op || (!other.loadedB && other.op->getBlock() == dot.op->getBlock() &&
                                computedFactor(other, true) == computedFactor(dot, true)))
       return other.op;
   llvm_unreachable("the product is one of the kernel's");

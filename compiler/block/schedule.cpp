@@ -1,11 +1,8 @@
 #include "compiler/block/schedule.h"
 #include "compiler/block/straight_schedules.h"
 #include "compiler/block/warp_schedules.h"
-#include "tilery/diagnostic.h"
 #include "tilery/environment.h"
 #include <algorithm>
-#include <charconv>
-#include <sstream>
 
 using namespace mlir;
 
@@ -15,41 +12,6 @@ constexpr unsigned pieceBytes = 64 * 128, barrierBytes = 1024, slotAlignment = 1
 constexpr unsigned mostSlots = 8, wantedSlots = 4;
 constexpr unsigned mostCluster = 8;
 constexpr unsigned skinny = 64, skinnySlots = 24;
-
-struct Field {
-  const char *name;
-  unsigned Schedule::*value;
-};
-constexpr Field fields[] = {{"consumers", &Schedule::consumers},
-                            {"k", &Schedule::k},
-                            {"stages", &Schedule::stages},
-                            {"group", &Schedule::group},
-                            {"stage_output", &Schedule::stageOutput},
-                            {"shown", &Schedule::shown},
-                            {"delay", &Schedule::delay},
-                            {"spread", &Schedule::spread},
-                            {"held", &Schedule::held},
-                            {"across", &Schedule::across},
-                            {"early", &Schedule::early},
-                            {"ahead", &Schedule::ahead},
-                            {"boxed", &Schedule::boxed},
-                            {"overlap", &Schedule::overlap},
-                            {"branch", &Schedule::branch},
-                            {"longest", &Schedule::longest},
-                            {"load_registers", &Schedule::loadRegisters},
-                            {"math_registers", &Schedule::mathRegisters},
-                            {"cluster", &Schedule::cluster},
-                            {"instances", &Schedule::instances},
-                            {"resident", &Schedule::resident},
-                            {"fetchers", &Schedule::fetchers},
-                            {"joined", &Schedule::joined},
-                            {"partial", &Schedule::partial},
-                            {"apart", &Schedule::apart},
-                            {"general", &Schedule::general}};
-
-[[noreturn]] void refuse(std::string message, std::string hint) {
-  throw Error({tilery::Diagnostic::Kind::Value, std::move(message), std::move(hint), {}});
-}
 
 /// A slot is as deep as a step.
 bool isWhole(const ScheduleProblem &p) { return !p.loop && (p.fetch || p.unpack); }
@@ -80,13 +42,20 @@ unsigned registersOfLaunch(const Schedule &s) {
   return std::min(65536u / threads / 8 * 8, 255u);
 }
 
+/// Of a thread, where consumers share columns: as a step multiplies, or before that.
+unsigned wordsAcross(const LoopWork &loop, unsigned words, unsigned consumers) {
+  auto of = [&](unsigned all, unsigned dealt) {
+    return (all - loop.sharedWords) / 128 + (loop.sharedWords + dealt) / (128 * consumers);
+  };
+  return loop.dealtWords ? std::max(of(loop.acrossWords, 0), of(loop.besideDealt, loop.dealtWords)) : of(words, 0);
+}
+
 // Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums; loops with several products spill with 40, those
 // without a late one do with 24 (measured).
 unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   bool late = p.loop && s.overlap;
   unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
-  unsigned each =
-      s.across ? (words - p.loop->sharedWords) / 128 + p.loop->sharedWords / (128 * s.consumers) : words / (128 * s.consumers);
+  unsigned each = s.across ? wordsAcross(*p.loop, words, s.consumers) : words / (128 * s.consumers);
   each += s.apart / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0);
   return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
@@ -193,50 +162,50 @@ bool canShare(const ScheduleProblem &p, unsigned consumers) {
 void check(const ScheduleProblem &p, const Schedule &s) {
   unsigned rows = p.m / 64;
   if (s.across && (!p.loop || rows != 1 || s.stageOutput))
-    refuse("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
+    refuseSchedule("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
   bool shared = s.consumers &&
                 (p.gpu.warpgroups ? s.consumers <= 3 && (s.across || canShare(p, s.consumers)) : canShareByWarps(p, s.consumers));
   if (!shared)
-    refuse("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
-           "each takes a multiple of 64 rows");
+    refuseSchedule("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
+                   "each takes a multiple of 64 rows");
   if (s.partial && (!p.partial || s.partial > s.k))
-    refuse("threads add sums of products of 8-bit floats that ask for it, of a slot's " + std::to_string(s.k) + " of k at most",
-           "");
+    refuseSchedule(
+        "threads add sums of products of 8-bit floats that ask for it, of a slot's " + std::to_string(s.k) + " of k at most", "");
   if (s.partial && (s.apart < 8 || s.apart % 8 || p.n % s.apart))
-    refuse("sums that threads add are of a part of the " + std::to_string(p.n) + " columns, a multiple of 8", "");
+    refuseSchedule("sums that threads add are of a part of the " + std::to_string(p.n) + " columns, a multiple of 8", "");
   if (p.gpu.warpgroups && (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2))
-    refuse("one or two warpgroups fetch factors, where any are fetched", "");
+    refuseSchedule("one or two warpgroups fetch factors, where any are fetched", "");
   if (s.joined > 1 && (!p.fetch || p.loop || s.stages <= s.joined))
-    refuse("steps of one product whose factors threads fetch can be joined, fewer than there are slots", "");
+    refuseSchedule("steps of one product whose factors threads fetch can be joined, fewer than there are slots", "");
   if (isWhole(p) && s.k != p.k)
-    refuse("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch or compute factors", "");
+    refuseSchedule("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch or compute factors", "");
   if (!p.loop && !isWhole(p) && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
-    refuse("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
+    refuseSchedule("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
   if (s.stages < 2)
-    refuse("a schedule needs two stages", "");
+    refuseSchedule("a schedule needs two stages", "");
   if (p.loop && p.loop->shownBytes && !s.shown)
-    refuse("computed factors that go through shared memory need a slot", "");
+    refuseSchedule("computed factors that go through shared memory need a slot", "");
   if (s.boxed && !bringsBox(p, s))
-    refuse("no tile that is loaded for results is a box and finds registers, and all slots but one", "");
+    refuseSchedule("no tile that is loaded for results is a box and finds registers, and all slots but one", "");
   if (s.instances > 1 && (!p.deals || s.cluster > 1 || s.partial))
-    refuse(
+    refuseSchedule(
         "instances take programs by turns where each multiplies one tile of boxes by itself, and loads nothing for its results",
         "");
   if (s.cluster > 1 && (p.fetch || p.unpack))
-    refuse("blocks of a cluster cannot share steps in which threads fetch factors", "");
+    refuseSchedule("blocks of a cluster cannot share steps in which threads fetch factors", "");
   if (s.cluster > 1 && s.stageOutput)
-    refuse("what blocks of a cluster add up is stored from registers", "without stage_output");
+    refuseSchedule("what blocks of a cluster add up is stored from registers", "without stage_output");
   if (s.cluster > 1 && p.loop)
-    refuse("several products have no steps that blocks of a cluster could share", "");
+    refuseSchedule("several products have no steps that blocks of a cluster could share", "");
   if (s.cluster > mostCluster || s.cluster & (s.cluster - 1))
-    refuse("a cluster has 2, 4 or 8 blocks, not " + std::to_string(s.cluster), "");
+    refuseSchedule("a cluster has 2, 4 or 8 blocks, not " + std::to_string(s.cluster), "");
   for (unsigned bytes : p.outputs) {
     unsigned pieces = outputPieces(p, s, bytes), turn = s.stageOutput / 2, columns = p.n * bytes / 128;
     bool halves = s.stageOutput % 2 == 0 && turn && columns % turn == 0;
     if (s.stageOutput && s.stageOutput < pieces && !halves)
-      refuse("the result has " + std::to_string(pieces) + " pieces, which " + std::to_string(s.stageOutput) +
-                 " places cannot take",
-             "all of them, or an even number whose half divides the " + std::to_string(columns) + " across");
+      refuseSchedule("the result has " + std::to_string(pieces) + " pieces, which " + std::to_string(s.stageOutput) +
+                         " places cannot take",
+                     "all of them, or an even number whose half divides the " + std::to_string(columns) + " across");
   }
 }
 
@@ -349,53 +318,6 @@ unsigned consumersAcross(const LowProduct &product, unsigned consumers) {
   return shared ? across : 0;
 }
 
-std::string Schedule::print() const {
-  std::ostringstream out;
-  for (const Field &field : fields)
-    if (this->*field.value || field.value == &Schedule::stageOutput)
-      out << (&field == fields ? "" : " ") << field.name << "=" << this->*field.value;
-  return out.str();
-}
-
-void Schedule::override(const std::string &text) {
-  std::istringstream in(text);
-  for (std::string word; in >> word;) {
-    size_t equals = word.find('=');
-    std::string name = word.substr(0, equals);
-    auto field = std::find_if(std::begin(fields), std::end(fields), [&](const Field &field) { return field.name == name; });
-    if (field == std::end(fields)) {
-      std::string names;
-      for (const Field &each : fields)
-        names += (names.empty() ? "" : ", ") + std::string(each.name);
-      refuse("a schedule has no field '" + name + "'", "fields: " + names);
-    }
-    std::string number = equals == std::string::npos ? "1" : word.substr(equals + 1);
-    auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), this->*field->value);
-    if (problem != std::errc() || end != number.data() + number.size())
-      refuse("a schedule's field '" + name + "' is '" + number + "', which is no number",
-             "TILERY_SCHEDULE takes " + name + "=2, say");
-  }
-}
-
-DictionaryAttr Schedule::attribute(MLIRContext *context) const {
-  Builder builder(context);
-  SmallVector<NamedAttribute> entries;
-  for (const Field &field : fields)
-    entries.push_back(builder.getNamedAttr(field.name, builder.getI64IntegerAttr(this->*field.value)));
-  return builder.getDictionaryAttr(entries);
-}
-
-std::optional<Schedule> Schedule::of(tile::KernelOp kernel) {
-  auto entries = kernel->getAttrOfType<DictionaryAttr>("block.schedule");
-  if (!entries)
-    return std::nullopt;
-  Schedule schedule;
-  for (const Field &field : fields)
-    if (auto value = entries.getAs<IntegerAttr>(field.name))
-      schedule.*field.value = unsigned(value.getInt());
-  return schedule;
-}
-
 unsigned piecesInSlots(unsigned m, unsigned n, unsigned elementBytes, int64_t slotBytes, unsigned stages) {
   constexpr unsigned row = 128; // bytes, of a swizzle
   for (unsigned count = 1; count < stages; ++count)
@@ -504,6 +426,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       std::reverse(heldPieces.begin(), heldPieces.end());
     for (unsigned held : heldPieces) {
       schedule.stageOutput = held;
+      if (schedule.across && schedule.shown &&
+          slotsThatFit(problem, schedule) < 2) // then consumers wait for each other in each step
+        schedule.shown = 1;
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
       schedule.joined = joinedSteps(problem, schedule);
       schedule.boxed = bringsBox(problem, schedule);
@@ -578,7 +503,7 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   if (candidates.empty() && (text.empty() || !problem.gpu.warpgroups))
     return std::nullopt;
   if (candidates.empty() && problem.cluster > given.cluster)
-    refuse("the sums of a cluster's blocks do not fit where the slots were", "");
+    refuseSchedule("the sums of a cluster's blocks do not fit where the slots were", "");
   Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
   if (text.empty())
     return schedule;
@@ -589,9 +514,10 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
     schedule.boxed = bringsBox(problem, schedule);
   check(problem, schedule);
   if (int64_t bytes = sharedBytes(problem, schedule); bytes > problem.gpu.sharedBytes)
-    refuse("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +
-               std::to_string(bytes) + " bytes of shared memory, the device has " + std::to_string(problem.gpu.sharedBytes),
-           "use a smaller tile or fewer stages");
+    refuseSchedule("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +
+                       std::to_string(bytes) + " bytes of shared memory, the device has " +
+                       std::to_string(problem.gpu.sharedBytes),
+                   "use a smaller tile or fewer stages");
   return schedule;
 }
 

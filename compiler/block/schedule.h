@@ -14,17 +14,20 @@ struct LowProduct {
 
 /// A loop with several products and work between them, or such work without a loop, in place of the steps of one.
 struct LoopWork {
-  bool once = false;                      // there is no loop: a step is the program
-  bool nested = false;                    // products stand in loops in loops, or in branches: none is moved from step to step
-  bool beside = false;                    // products stand in front of its loops, or behind them
-  int64_t slotBytes = 0, heldBytes = 0;   // shared memory of what a step loads; of what all steps read
-  double operations = 0;                  // of the tensor cores, in a step
-  double lanes = 0;                       // elements that a step computes between products
-  unsigned products = 0;                  // of a step
-  unsigned words = 0;                     // of 32 bits that sums and factors take in registers
-  unsigned fewerWords = 0;                // where one factor at a time is there
-  unsigned productWords = 0;              // of one product with its factor, the largest (where there is no loop)
-  unsigned sharedWords = 0;               // of these, sums whose columns warpgroups with the same rows can share
+  bool once = false;                    // there is no loop: a step is the program
+  bool nested = false;                  // products stand in loops in loops, or in branches: none is moved from step to step
+  bool beside = false;                  // products stand in front of its loops, or behind them
+  int64_t slotBytes = 0, heldBytes = 0; // shared memory of what a step loads; of what all steps read
+  double operations = 0;                // of the tensor cores, in a step
+  double lanes = 0;                     // elements that a step computes between products
+  unsigned products = 0;                // of a step
+  unsigned words = 0;                   // of 32 bits that sums and factors take in registers
+  unsigned fewerWords = 0;              // where one factor at a time is there
+  unsigned productWords = 0;            // of one product with its factor, the largest (where there is no loop)
+  unsigned sharedWords = 0;             // of these, sums whose columns warpgroups with the same rows can share
+  /// Where columns are shared so: words without those of a second factor that all threads write before a step's products, and these, with the
+  /// sums that are there meanwhile.
+  unsigned acrossWords = 0, dealtWords = 0, besideDealt = 0;
   double repeated = 0;                    // of the operations, those of other products
   bool wide = false;                      // a product has more columns than one of a warpgroup does
   unsigned heldWords = 0;                 // of first factors that stay for all steps
@@ -131,6 +134,9 @@ struct Schedule {
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   static std::optional<Schedule> of(tile::KernelOp kernel);
 };
+
+/// Throws Error.
+[[noreturn]] void refuseSchedule(std::string message, std::string hint);
 
 /// Pieces of all rows in which slots without factors can hold a tile of m x n: so few that all can be under way while the last step's slot is
 /// read. 0: they cannot.

@@ -29,6 +29,9 @@ Lanes convertFloat(Emitter &e, Lanes value, Type from, Type to) {
   auto &b = e.b;
   if (from == to)
     return value;
+  if (from.getIntOrFloatBitWidth() == 8 && to.isF16())
+    if (Lanes half = e.options.target.float8ToHalf(e, value, from))
+      return half;
   if (isSmallFloat(from)) {
     value = e.widenFloat(value, from);
     from = Float32Type::get(from.getContext());

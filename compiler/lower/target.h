@@ -88,6 +88,8 @@ public:
   /// Between bytes of an 8-bit float and f32; rounds to nearest even, what is too large becomes NaN (e4m3fn) or an infinity (e5m2).
   virtual Lanes widenFloat8(Emitter & /*e*/, Lanes /*bits*/, mlir::Type /*element*/) const { return nullptr; }
   virtual Lanes narrowFloat8(Emitter & /*e*/, Lanes /*value*/, mlir::Type /*element*/) const { return nullptr; }
+  /// Bytes of an 8-bit float to f16 (i16), which has all their numbers.
+  virtual Lanes float8ToHalf(Emitter & /*e*/, Lanes /*bits*/, mlir::Type /*element*/) const { return nullptr; }
 };
 
 } // namespace tilery::lower

@@ -107,3 +107,45 @@ def scan(n, rows, cols, keys, step, threads, stages, causal):
             T.copy(low, Out[p * rows, 0])
 
     return kernel
+
+
+@tilelang.jit(out_idx=[-1])
+def keys_and_values(rows, n, wide, step, dtype, threads, stages, values_first):
+    """Keys that are values, too, in 8 bits (or doubled): one computed tile is multiplied as it lies, and turned."""
+
+    @T.prim_func
+    def kernel(
+        Q: T.Tensor((2 * rows, wide), "float16"),
+        KV: T.Tensor((n, wide), dtype),
+        W: T.Tensor((2 * rows, n), "float16"),
+        Out: T.Tensor((2 * rows, wide), "float32"),
+    ):
+        with T.Kernel(2, threads=threads) as p:
+            q, w = T.alloc_shared((rows, wide), "float16"), T.alloc_shared((rows, step), "float16")
+            loaded, kv = T.alloc_shared((step, wide), dtype), T.alloc_shared((step, wide), "float16")
+            scores, low = T.alloc_fragment((rows, step), "float32"), T.alloc_shared((rows, step), "float16")
+            acc, seen = T.alloc_fragment((rows, wide), "float32"), T.alloc_fragment((rows,), "float32")
+            T.copy(Q[p * rows, 0], q)
+            T.clear(acc)
+            T.clear(seen)
+            for k in T.Pipelined(n // step, num_stages=stages):
+                T.copy(KV[k * step, 0], loaded)
+                if dtype == "float16":
+                    for i, j in T.Parallel(step, wide):
+                        kv[i, j] = loaded[i, j] * 2
+                else:
+                    T.copy(loaded, kv)
+                if values_first:
+                    T.copy(W[p * rows, k * step], w)
+                    T.gemm(w, kv, acc)
+                T.gemm(q, kv, scores, transpose_B=True, clear_accum=True)
+                if values_first:
+                    T.reduce_sum(scores, seen, dim=1, clear=False)
+                else:
+                    T.copy(scores, low)
+                    T.gemm(low, kv, acc)
+            for i, j in T.Parallel(rows, wide):
+                acc[i, j] += seen[i]
+            T.copy(acc, Out[p * rows, 0])
+
+    return kernel

@@ -54,6 +54,19 @@ def scan(device, rows, cols, step, threads, stages, causal, parts=5):
     return kernel._latest().module
 
 
+def keys_and_values(device, rows, wide, step, dtype, threads, stages=2, values_first=False):
+    n = 5 * step
+    kernel = PROGRAMS.keys_and_values(rows, n, wide, step, str(dtype)[6:], threads, stages, values_first)
+    q, w = (draw(device, 2 * rows, x, low=-1, high=2, dtype=torch.float16) for x in (wide, n))
+    kv = draw(device, n, wide, dtype=torch.float32)
+    keys = kv.double() * (2 if dtype == torch.float16 else 1)
+    scores = q.double() @ keys.T
+    exact = w.double() @ keys + scores.sum(1, keepdim=True) if values_first else scores @ keys
+    assert torch.equal(kernel(q, kv.to(dtype), w).double(), exact)
+    return kernel._latest().module
+
+
+E4M3, E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
 CASES = {
     "turned": lambda device: states(device, 64, True),
     "turned by two warpgroups": lambda device: states(device, 128, True),
@@ -62,6 +75,11 @@ CASES = {
     "in front of a loop": lambda device: scan(device, 64, 64, 64, 128, 2, True),
     "in front of a loop of halves": lambda device: scan(device, 64, 128, 32, 128, 3, True),
     "in front of a loop of two warpgroups": lambda device: scan(device, 128, 64, 64, 256, 2, False),
+    "keys that are values": lambda device: keys_and_values(device, 64, 128, 64, E4M3, 128),
+    "keys that are values, doubled": lambda device: keys_and_values(device, 64, 128, 32, torch.float16, 128),
+    "keys that are values, multiplied first": lambda device: keys_and_values(device, 64, 128, 64, E5M2, 128, 3, True),
+    "keys that are values of two warpgroups": lambda device: keys_and_values(device, 128, 128, 64, E5M2, 256),
+    "keys that are values, columns of two warpgroups": lambda device: keys_and_values(device, 64, 512, 32, E4M3, 256),
     "buffers of two warpgroups": lambda device: gradients(device, 128, 256, 2),
 }
 
@@ -75,3 +93,9 @@ def test_takes_the_path(case, goes_through_blocks):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_is_right(case):
     case("cuda")
+
+
+@pytest.mark.gpu
+def test_one_slot_of_keys_that_are_values():
+    """Both warpgroups write it, and wait for each other in each step (ptxas spills)."""
+    keys_and_values("cuda", 64, 512, 64, E4M3, 256)

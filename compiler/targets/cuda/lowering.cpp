@@ -116,12 +116,10 @@ Lanes GpuLowering::narrowBF16(Emitter &e, Lanes value) const {
   return b.CreateBitCast(b.CreateFPTrunc(value, e.vectorOf(b.getBFloatTy(), lanes)), e.vectorOf(b.getInt16Ty(), lanes));
 }
 
-// Two by an instruction.
-Lanes GpuLowering::widenFloat8(Emitter &e, Lanes bits, Type element) const {
+/// Pairs of f16 of the bytes, by an instruction each, which drops the sign of NaNs; of an odd number the last pair has one.
+static SmallVector<llvm::Value *> halvesOf(Emitter &e, Lanes bits, Type element) {
   auto &b = e.b;
   unsigned lanes = e.lanesOf(bits);
-  if (!convertsFloat8)
-    return nullptr;
   auto convert =
       isa<Float8E4M3FNType>(element) ? llvm::Intrinsic::nvvm_e4m3x2_to_f16x2_rn : llvm::Intrinsic::nvvm_e5m2x2_to_f16x2_rn;
   SmallVector<llvm::Value *> halves;
@@ -130,10 +128,37 @@ Lanes GpuLowering::widenFloat8(Emitter &e, Lanes bits, Type element) const {
     Lanes pair = lanes - i > 1 ? b.CreateBitCast(bytes, b.getInt16Ty()) : b.CreateZExt(bytes, b.getInt16Ty());
     halves.push_back(e.intrinsic(convert, {pair}, {}));
   }
+  return halves;
+}
+
+Lanes GpuLowering::widenFloat8(Emitter &e, Lanes bits, Type element) const {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(bits);
+  if (!convertsFloat8)
+    return nullptr;
   llvm::Type *i32 = e.vectorOf(b.getInt32Ty(), lanes), *f32 = e.vectorOf(b.getFloatTy(), lanes);
-  Lanes all = b.CreateBitCast(b.CreateFPExt(e.slice(llvm::concatenateVectors(b, halves), 0, lanes), f32), i32);
-  Lanes sign = b.CreateShl(b.CreateZExt(bits, i32), 24); // NaNs have one, too, which the instruction drops
+  Lanes halves = e.slice(llvm::concatenateVectors(b, halvesOf(e, bits, element)), 0, lanes);
+  Lanes all = b.CreateBitCast(b.CreateFPExt(halves, f32), i32);
+  Lanes sign = b.CreateShl(b.CreateZExt(bits, i32), 24);
   return b.CreateBitCast(b.CreateOr(all, b.CreateAnd(sign, llvm::ConstantInt::get(i32, 0x80000000))), f32);
+}
+
+// Three instructions a pair: what f32 lies between takes seven a lane.
+Lanes GpuLowering::float8ToHalf(Emitter &e, Lanes bits, Type element) const {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(bits);
+  if (!convertsFloat8 || lanes % 4)
+    return nullptr;
+  constexpr uint32_t upper[] = {0x1404, 0x3424}; // of a word's bytes, each above a zero
+  llvm::Type *i32 = b.getInt32Ty();
+  SmallVector<llvm::Value *> pairs;
+  for (auto [i, half] : llvm::enumerate(halvesOf(e, bits, element))) {
+    Lanes word = b.CreateBitCast(e.slice(bits, i / 2 * 4, 4), i32);
+    Lanes high = e.intrinsic(llvm::Intrinsic::nvvm_prmt, {word, b.getInt32(0), b.getInt32(upper[i % 2])}, {});
+    Lanes signs = b.CreateAnd(high, 0x80008000);
+    pairs.push_back(b.CreateBitCast(b.CreateOr(b.CreateBitCast(half, i32), signs), e.vectorOf(b.getInt16Ty(), 2)));
+  }
+  return llvm::concatenateVectors(b, pairs);
 }
 
 // The instruction saturates, and drops the sign of NaNs.

@@ -29,6 +29,7 @@ public:
   lower::Lanes widenBF16(lower::Emitter &e, lower::Lanes bits) const override;
   lower::Lanes narrowBF16(lower::Emitter &e, lower::Lanes value) const override;
   lower::Lanes widenFloat8(lower::Emitter &e, lower::Lanes bits, mlir::Type element) const override;
+  lower::Lanes float8ToHalf(lower::Emitter &e, lower::Lanes bits, mlir::Type element) const override;
   lower::Lanes narrowFloat8(lower::Emitter &e, lower::Lanes value, mlir::Type element) const override;
 
   /// The runs of a sort while they merge.

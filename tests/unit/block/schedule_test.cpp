@@ -166,6 +166,28 @@ TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
   EXPECT_EQ(chooseSchedule(latent)->across, 0u);
 }
 
+TEST(Schedule, WritesASecondFactorBeforeAStepMultiplies) {
+  ScheduleProblem latent = problem(64, 512, 64, 2);
+  latent.outputs.clear();
+  LoopWork work;
+  work.slotBytes = 40 << 10, work.heldBytes = 72 << 10, work.shownBytes = 64 << 10;
+  work.products = 3;
+  work.sharedWords = work.besideDealt = 64 * 512, work.wide = true;
+  work.dealtWords = 64 * 512 / 2; // of 16 bits
+  work.acrossWords = 64 * (512 + 64 + 32);
+  work.words = work.fewerWords = work.acrossWords + work.dealtWords;
+  work.operations = 2. * 64 * 64 * (576 + 512), work.repeated = 2. * 64 * 64 * 576;
+  work.lanes = 64 * 64 * 16 + 64 * 512;
+  latent.loop = work;
+  std::optional<Schedule> schedule = chooseSchedule(latent);
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(schedule->across, 1u);
+  EXPECT_EQ(schedule->shown, 1u); // two find no place beside two slots
+  EXPECT_EQ(schedule->stages, 2u);
+  latent.loop->besideDealt += 64 * 64 * 2; // more is there meanwhile
+  EXPECT_FALSE(chooseSchedule(latent));
+}
+
 TEST(Schedule, SharesColumnsThatLieTogether) {
   EXPECT_EQ(consumersAcross({128, 96, 32}, 2), 1u);
   EXPECT_EQ(consumersAcross({64, 256, 64}, 2), 2u);
