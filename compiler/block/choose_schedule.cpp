@@ -195,6 +195,24 @@ static Mixing mixingOf(tile::KernelOp kernel) {
   return most;
 }
 
+/// So few steps that what a program does before and behind them takes much of its time, or steps that look for their numbers (skip-steps), or
+/// which may be left out.
+static bool waitsForSteps(const LoopKernel &found) {
+  constexpr int64_t few = 32;
+  int64_t steps = 0;
+  if (llvm::any_of(found.branches, [&](scf::IfOp branch) { return found.isInLoop(branch); }))
+    return true;
+  for (scf::ForOp loop : found.loops) {
+    if (loop->getParentOp() != found.kernel)
+      continue;
+    if (!loop.getBody()->getOps<scf::WhileOp>().empty())
+      return true;
+    auto count = loop.getStaticTripCount();
+    steps += count ? count->getSExtValue() : few + 1;
+  }
+  return steps <= few;
+}
+
 static Task taskOf(const LoopKernel &found) {
   constexpr unsigned mostColumns = 256; // of one product of a warpgroup
   const BoxProduct &first = found.dots[0];
@@ -203,6 +221,7 @@ static Task taskOf(const LoopKernel &found) {
   LoopWork work;
   work.once = found.loops.empty();
   work.nested = found.isNested();
+  work.waits = !work.once && waitsForSteps(found);
   struct Stretch {
     unsigned products = 0, sums = 0, shared = 0, factors = 0, largest = 0; // words of registers
     unsigned behind = 0;                                                   // of sums that come of factors in shared memory
@@ -237,7 +256,7 @@ static Task taskOf(const LoopKernel &found) {
     for (scf::ForOp loop : found.loops)
       if (loop->isAncestor(dot.op))
         stretch.carried = carriedWords(loop, found);
-    work.beside |= !work.once && !found.isInLoop(dot.op);
+    work.waits |= !work.once && !found.isInLoop(dot.op);
     double operations = work.once || found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
     bool isWhole = isNeededWhole(dot.op->getResult(0));

@@ -361,8 +361,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   bool handsOn = problem.loop && !problem.loop->showsFirst && (problem.loop->shownBytes || problem.loop->stores);
   if (handsOn && !problem.fetch && problem.m == 64)
     choices.push_back({1, false, 0, 2});
-  else if (problem.loop && problem.loop->beside && !problem.fetch &&
-           problem.m == 64) // what stands beside the loop hides nothing of it
+  else if (problem.loop && problem.loop->waits && !problem.fetch && problem.m == 64)
     for (bool late : {true, false})
       choices.push_back({1, late, 0, 2});
   for (unsigned consumers : {2u, 3u, 1u})

@@ -14,9 +14,9 @@ struct LowProduct {
 
 /// A loop with several products and work between them, or such work without a loop, in place of the steps of one.
 struct LoopWork {
-  bool once = false;                    // there is no loop: a step is the program
-  bool nested = false;                  // products stand in loops in loops, or in branches: none is moved from step to step
-  bool beside = false;                  // products stand in front of its loops, or behind them
+  bool once = false;   // there is no loop: a step is the program
+  bool nested = false; // products stand in loops in loops, or in branches: none is moved from step to step
+  bool waits = false;  // beside its steps, or for their numbers, or it has few: another block would multiply meanwhile
   int64_t slotBytes = 0, heldBytes = 0; // shared memory of what a step loads; of what all steps read
   double operations = 0;                // of the tensor cores, in a step
   double lanes = 0;                     // elements that a step computes between products

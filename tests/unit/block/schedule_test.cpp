@@ -120,7 +120,7 @@ TEST(Schedule, RunsTwoBlocksWhereThereAreRegistersForThem) {
   EXPECT_EQ(chooseSchedule(stored)->resident, 0u);
 }
 
-TEST(Schedule, RunsTwoBlocksWhereProductsStandBesideTheLoop) {
+TEST(Schedule, RunsTwoBlocksWhereALoopWaits) {
   ScheduleProblem chunks = problem(64, 64, 64, 2);
   LoopWork work;
   work.slotBytes = 16 << 10, work.heldBytes = 32 << 10;
@@ -130,7 +130,7 @@ TEST(Schedule, RunsTwoBlocksWhereProductsStandBesideTheLoop) {
   work.lanes = 64. * 64 * 20;
   chunks.loop = work;
   EXPECT_EQ(chooseSchedule(chunks)->resident, 0u);
-  chunks.loop->beside = true;
+  chunks.loop->waits = true;
   std::optional<Schedule> two = chooseSchedule(chunks);
   EXPECT_EQ(two->resident, 2u);
   EXPECT_EQ(two->consumers, 1u);
