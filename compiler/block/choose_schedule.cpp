@@ -175,6 +175,25 @@ struct Mixing {
 };
 } // namespace
 
+/// Whether dimensions were exchanged between a product and the tile that is computed of it; nothing: it comes of none.
+static std::optional<bool> isTurned(Value tile) {
+  SmallVector<std::pair<Value, bool>> values{{tile, false}};
+  llvm::SmallDenseSet<Value> seen;
+  while (!values.empty()) {
+    auto [value, turned] = values.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+      continue;
+    if (isa<tile::DotOp>(op))
+      return turned;
+    bool turns = isa<tile::PermuteOp>(op);
+    if (turns || OpTrait::hasElementwiseMappableTraits(op))
+      for (Value operand : op->getOperands())
+        values.emplace_back(operand, turned != turns);
+  }
+  return std::nullopt;
+}
+
 static Mixing mixingOf(tile::KernelOp kernel) {
   constexpr int64_t mostWarps = 12, rowsOfWarp = 16, copies = 64; // copies: of a sum of columns, in as many threads
   Mixing most;
@@ -184,7 +203,8 @@ static Mixing mixingOf(tile::KernelOp kernel) {
       return;
     auto tile = cast<RankedTensorType>(op->getOperand(0).getType());
     bool isAlong = reduce && int64_t(reduce.getAxis()) + 1 == tile.getRank() && tile.getRank() > 1;
-    if (isAlong && !reduce.getOperand(0).getDefiningOp<tile::PermuteOp>()) // rows lie in single warps, mostly
+    bool turns = reduce && reduce.getOperand(0).getDefiningOp<tile::PermuteOp>();
+    if (isAlong && !(turns && isTurned(reduce.getOperand(0)).value_or(true))) // rows lie in single warps, mostly
       return;
     int64_t elements = tile.getNumElements(), bytes = tile::elementBytes(tile.getElementType());
     int64_t shown = reduce ? elements / tile.getDimSize(reduce.getAxis()) * mostWarps : elements / rowsOfWarp;
