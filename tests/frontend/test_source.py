@@ -239,6 +239,12 @@ def test_lambdas_are_refused_by_name(path):
             tree_of(imported(path)[name])
 
 
+def test_a_lambda_within_a_longer_statement_is_no_edited_file(path):
+    edit(path, "all = {\n    1: lambda x: x,\n}\nf = all[1]\n")
+    with pytest.raises(TypeError, match="not defined by a `def` statement"):
+        tree_of(imported(path)["f"])
+
+
 def test_code_that_an_import_hook_made_of_the_text():
     """This module's own functions: pytest rewrites their assertions."""
 

@@ -220,6 +220,14 @@ def _unreadable(message: str, hint: str) -> Error:
     return wrong
 
 
+def _no_statement(function: types.FunctionType) -> Error:
+    return error(
+        TypeError,
+        f"`{function.__name__}` is not defined by a `def` statement",
+        hint="a lambda cannot be a kernel or a helper; write it as a function",
+    )
+
+
 def _found(function: types.FunctionType) -> tuple[list[str], ast.stmt]:
     """(lines of the file, the function's definition) as they were when Python compiled it."""
     code = function.__code__
@@ -242,6 +250,8 @@ def _found(function: types.FunctionType) -> tuple[list[str], ast.stmt]:
     is_lambda = code.co_name == "<lambda>" and not isinstance(found, ast.FunctionDef)
     if found is not None and (is_lambda or _changed_by_a_hook(function)):
         return lines, found
+    if is_lambda:  # within a statement of several lines
+        raise _no_statement(function)
     raise _unreadable(
         f"the file of `{function.__name__}` was edited after Python had read it: what stands in line {code.co_firstlineno} "
         "is not what was imported",
@@ -253,11 +263,7 @@ def tree_of(function: types.FunctionType) -> ast.FunctionDef:
     """The FunctionDef of a function. Positions are the file's own, so that errors and line tables need no translation."""
     definition = _found(function)[1]
     if not isinstance(definition, ast.FunctionDef):
-        raise error(
-            TypeError,
-            f"`{function.__name__}` is not defined by a `def` statement",
-            hint="a lambda cannot be a kernel or a helper; write it as a function",
-        )
+        raise _no_statement(function)
     return definition
 
 

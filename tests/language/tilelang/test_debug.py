@@ -140,3 +140,30 @@ def test_the_last_block_reads_what_all_have_written():
     a, count, out = torch.zeros(4, dtype=torch.int32), torch.zeros(1, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
     tilelang.compile(counted)(a, count, out, debug=True)
     assert out[0] == 10
+
+
+@tilelang.jit
+def eager_race(A):
+    N = T.const("N")
+    A: T.Tensor((N,), "float32")
+    with T.Kernel(4) as bx:
+        for i in T.Parallel(N):
+            A[i] = bx
+
+
+@tilelang.jit
+def own_debug(A, debug=False):
+    N = T.const("N")
+    A: T.Tensor((N,), "float32")
+    with T.Kernel(1):
+        for i in T.Parallel(N):
+            A[i] = 2 if debug else 1
+
+
+def test_eager_functions_take_debug_as_kernels_do():
+    with pytest.raises(Error, match="writes element 0 of 'A', which program 0 also writes"):
+        eager_race(torch.zeros(8), debug=True)
+    eager_race(torch.zeros(8), debug=False)
+    a = torch.zeros(8)
+    own_debug(a, debug=True)  # a parameter of that name is the function's
+    assert a.tolist() == [2] * 8

@@ -45,7 +45,7 @@ def arange(start: int, end: int) -> tensor:
     start, end = constant_of(start, "arange's start"), constant_of(end, "arange's end")
     for bound in (start, end):
         if isinstance(bound, bool) or not isinstance(bound, int):
-            raise error(TypeError, f"arange takes ints, got {shown(bound)}")
+            raise error(TypeError, f"arange takes ints, got {shown(bound)}", hint="divide sizes with // or cdiv")
     if tracer().narrow and end > start and (end - start) & (end - start - 1):
         raise error(ValueError, "arange's range must be a power of 2", hint=_ANY_SIZE)
     return wrap(native().arange(start, end))

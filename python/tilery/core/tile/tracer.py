@@ -212,7 +212,7 @@ class Tracer(Language):
             raise error(
                 ValueError,
                 f"a condition must be a scalar, this one is {kind}",
-                hint="reduce it (tl.max, tl.sum), or use tl.where for a choice per element",
+                hint="reduce it (max, sum), or use `where` for a choice per element",
             )
         return self._truth(value)
 

@@ -150,7 +150,7 @@ class tensor:
                 raise error(
                     TypeError,
                     f"unsupported tensor index {shown(item)}: a tile is indexed with `:` and None only",
-                    hint="a tile has no addressable elements; use masks, tl.where or a reduction",
+                    hint="a tile has no addressable elements; use masks, `where` or a reduction",
                 )
             axis += 1
         return result
@@ -159,14 +159,14 @@ class tensor:
         raise error(
             TypeError,
             "an element of a tile cannot be assigned",
-            hint="use tl.where to make a new tile, or tl.store to write memory",
+            hint="use `where` to make a new tile, or `store` to write memory",
         )
 
     def __bool__(self) -> NoReturn:
         raise error(
             TypeError,
             f"a run-time value of type {self.handle.type} has no truth at compile time",
-            hint="use it in `if`, `while`, `and`, `or`, `not` of a kernel, or in tl.where",
+            hint="use it in `if`, `while`, `and`, `or`, `not` of a kernel, or in `where`",
         )
 
     def __index__(self) -> int:

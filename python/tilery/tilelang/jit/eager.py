@@ -122,8 +122,12 @@ class EagerFunction:
         self.kernels: dict[Any, JITKernel] = {}
 
     def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        kernel, tensors = self.compile(args, kwargs)
-        return kernel(*tensors)
+        """Runs the kernel for these arguments. `debug` is that of kernels, unless the function has a parameter of the name."""
+        if "debug" not in kwargs or "debug" in self.signature.parameters:
+            kernel, tensors = self.compile(args, kwargs)
+            return kernel(*tensors)
+        kernel, tensors = self.compile(args, {name: value for name, value in kwargs.items() if name != "debug"})
+        return kernel(*tensors, debug=kwargs["debug"])
 
     def compile(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[JITKernel, list[Any]]:
         """(the kernel for these arguments, its tensors in order). Constants may also be given by name."""
