@@ -10,7 +10,8 @@ from core.explain.faulty_kernels import ROWS
 def test_the_fault_is_named_at_its_line(name):
     fault, explain = ROWS[name]
     (entry,) = explain().launches
-    found = [(each.fault, linecache.getline(each.chain[0].file, each.chain[0].line).rstrip()[-7:]) for each in entry.findings]
+    findings = [each for each in entry.findings if each.fault != "grid"]  # which hangs on how many processors there are
+    found = [(each.fault, linecache.getline(each.chain[0].file, each.chain[0].line).rstrip()[-7:]) for each in findings]
     assert found == ([] if fault is None else [(fault, "# fault")])
     assert all(each.message and each.hint for each in entry.findings)
 

@@ -9,7 +9,10 @@ from typing import Any
 from ..launches import Kind
 from ..timing import quantile
 from . import roofline
+from .dealing import SHORT, idle, processors_of
 from .found import Found
+
+_NEAR = 0.5  # a share of the roofline
 
 
 @dataclass
@@ -74,8 +77,17 @@ class Entry:
 
     @property
     def findings(self) -> list[Any]:
-        """What holds it back (`_native.Finding`): fault, message, hint, chain of source places."""
-        return self.found.findings
+        """What holds it back: fault, message, hint, chain of source places."""
+        grids = [work.grid for work in self.found.works]
+        kernel = self.found.kernel
+        return [*self.found.findings, *idle(grids, processors_of(self.device), self.milliseconds, self.device, kernel)]
+
+    @property
+    def without_findings(self) -> str:
+        """What is said where there is no finding."""
+        time, reached = self.milliseconds, self.reached
+        far = time is not None and time > SHORT and reached is not None and reached < _NEAR
+        return "what holds it back is not known" if far else "nothing is known to hold it back"
 
     @property
     def unsure(self) -> list[Any]:

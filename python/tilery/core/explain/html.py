@@ -61,8 +61,9 @@ def _section(entry: Entry) -> str:
     if entry.found.steps:
         steps = "".join(f"<li>{_at(step)}{escape(step.message)}</li>" for step in entry.found.steps)
         parts.append(f"<h3>Plan</h3><ul>{steps}</ul>")
-    parts.append("<h3>What holds it back</h3>" if entry.findings else "<p>Nothing is known to hold it back.</p>")
-    parts += [_finding(each) for each in entry.findings]
+    findings = entry.findings
+    parts.append("<h3>What holds it back</h3>" if findings else f"<p>{entry.without_findings.capitalize()}.</p>")
+    parts += map(_finding, findings)
     for text in ("plan", "passes"):
         if shown := escape(entry.found.text(text)):
             parts.append(f"<details><summary>{escape(f'asm[{text!r}]')}</summary><pre>{shown}</pre></details>")

@@ -98,9 +98,11 @@ def text(entry: Entry) -> str:
     if entry.found.steps:
         lines.append("  plan")
         lines += [f"    {_with_line(each)}" for each in entry.found.steps]
-    lines.append("  what holds it back" if entry.findings else "  nothing is known to hold it back")
-    for each in entry.findings:
-        lines.append(f"    {place(each.chain)}: {each.fault}: {each.message}")
+    findings = entry.findings
+    lines.append("  what holds it back" if findings else f"  {entry.without_findings}")
+    for each in findings:
+        where = f"{place(each.chain)}: " if each.chain else ""
+        lines.append(f"    {where}{each.fault}: {each.message}")
         if source(each.chain):
             lines.append(f"      {source(each.chain)}")
         lines.append(f"      change: {each.hint}")

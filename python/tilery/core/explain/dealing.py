@@ -1,0 +1,66 @@
+"""How a launch's programs fill the processors of its machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilery import _native
+
+from ...frontend.source import tree_of
+
+SHORT = 0.05  # milliseconds: of shorter launches, launching itself is a large part
+
+
+@dataclass(frozen=True)
+class Place:
+    """As `_native.SourceLocation`."""
+
+    file: str
+    line: int
+    col: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """As `_native.Finding`: fault, message, what to change, and the place with its callers."""
+
+    fault: str
+    message: str
+    hint: str
+    chain: Sequence[Any] = field(default_factory=list)
+
+
+def processors_of(device: int) -> int:
+    """Of a GPU its multiprocessors, of the CPU (-1) the threads that run programs."""
+    return int(_native.num_threads() if device < 0 else _native.gpu_properties(device)["multiprocessors"])
+
+
+def idle(grids: Sequence[Sequence[int]], processors: int, milliseconds: float | None, device: int, kernel: Any) -> list[Finding]:
+    """A finding if half of the processors or more get no program in a launch that is not short. `grids`: of the kernels that it
+    runs one after another; the largest counts."""
+    programs = max((math.prod(grid) for grid in grids), default=0)
+    if not programs or 2 * programs > processors or milliseconds is None or milliseconds < SHORT:
+        return []
+    what = "threads" if device < 0 else "multiprocessors"
+    run = "one program runs" if programs == 1 else f"{programs} programs run"
+    return [
+        Finding(
+            "grid",
+            f"{run} where {processors} {what} could: the others have nothing to do",
+            "take smaller tiles, or deal a loop's turns to several programs",
+            _definition(kernel),
+        )
+    ]
+
+
+def _definition(kernel: Any) -> list[Place]:
+    function = getattr(kernel, "function", None)
+    try:
+        found = tree_of(function)
+    except Exception:  # it has no text
+        return []
+    return [Place(function.__code__.co_filename, found.lineno, found.col_offset + 1, function.__name__)]

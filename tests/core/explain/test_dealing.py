@@ -1,0 +1,54 @@
+"""Launches that leave processors without work, and what is said where no finding is."""
+
+import pytest
+import torch
+
+from tilery import tileon
+from tilery.core.explain import entry
+from tilery.core.explain.dealing import idle
+from tilery.tileon import language as tl
+
+
+@tileon.jit
+def alone_kernel(x, o, N: tl.constexpr):
+    total = 0.0
+    for start in range(0, N, 1024):
+        total += tl.sum(tl.exp(tl.load(x + start + tl.arange(0, 1024))))
+    tl.store(o, total)
+
+
+@pytest.mark.parametrize(
+    "grids, processors, milliseconds, found",
+    [
+        ([[1, 1, 1]], 8, 1.0, "one program runs where 8 threads could"),
+        ([[2, 2, 1]], 8, 1.0, "4 programs run where 8 threads could"),
+        ([[5, 1, 1]], 8, 1.0, None),
+        ([[1, 1, 1], [64, 1, 1]], 8, 1.0, None),
+        ([[1, 1, 1]], 1, 1.0, None),
+        ([[1, 1, 1]], 8, 0.01, None),
+        ([[1, 1, 1]], 8, None, None),
+        ([], 8, 1.0, None),
+    ],
+)
+def test_half_of_the_processors_or_more_are_idle(grids, processors, milliseconds, found):
+    findings = idle(grids, processors, milliseconds, -1, None)
+    assert [each.message for each in findings] == ([found + ": the others have nothing to do"] if found else [])
+
+
+def test_a_launch_of_one_program_says_so_at_its_function(monkeypatch):
+    monkeypatch.setattr(entry, "processors_of", lambda device: 4)
+    report = alone_kernel.explain(torch.rand(1 << 20), torch.empty(1), N=1 << 20, grid=(1,), seconds=0)
+    (found,) = [each for each in report.launches[0].findings if each.fault == "grid"]
+    assert found.chain[0].file == __file__ and found.chain[0].line == alone_kernel.fn.__code__.co_firstlineno + 1
+    assert "grid: one program runs where 4 threads could" in str(report) and "one program runs" in report.html()
+
+
+def test_what_is_said_without_a_finding():
+    (found,) = alone_kernel.explain(torch.rand(1 << 20), torch.empty(1), N=1 << 20, grid=(1,), seconds=0).launches
+    least = found.limits[0][1]
+    found.kind.times[:] = [100 * least + 1]
+    assert found.without_findings == "what holds it back is not known"
+    found.kind.times[:] = [1e-3]  # a launch's own time
+    assert found.without_findings == "nothing is known to hold it back"
+    found.kind.times[:] = [1.2 * least]
+    assert found.without_findings == "nothing is known to hold it back"
