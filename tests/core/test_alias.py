@@ -23,3 +23,16 @@ else:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_modules_run_as_programs_under_their_other_name(tmp_path):
+    (tmp_path / "mine.hatchet").write_text(
+        '[{"frame": {"name": "ROOT", "type": "function"}, "metrics": {"count": 0, "time (ns)": 0}, "children":'
+        ' [{"frame": {"name": "add", "type": "function"}, "metrics": {"count": 2, "time (ns)": 3e6}, "children": []}]}, {}]'
+    )
+    viewer = ["-m", "triton.profiler.viewer", "-m", "time/ms,count", "mine.hatchet"]
+    child = f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, *{viewer!r}]).returncode)"
+    for program in (viewer, ["-c", child]):
+        command = [sys.executable, "-m", "tilery", "run", *program]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "3.000 2.000 ROOT\n└─ 3.000 2.000 add\n"), done.stderr

@@ -6,7 +6,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import sys
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 _find_spec, _import_module = importlib.util.find_spec, importlib.import_module
@@ -36,6 +36,11 @@ class _Alias:
         module = _import_module(self.target)
         self.name, self.spec = spec.name, module.__spec__
         return module
+
+    def get_code(self, name: str) -> CodeType:
+        """What `python -m NAME` runs: the target as a program, with its imports relative to its own package."""
+        text = f"import runpy\nrunpy.run_module({self.target!r}, run_name='__main__', alter_sys=True)"
+        return compile(text, name, "exec")
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec

@@ -120,6 +120,20 @@ def test_profiles_are_read_back(here, capsys):
         viewer.parse(["cycles"], "mine.hatchet")
 
 
+def test_the_viewer_is_a_program(here, capsys):
+    leaf = {"frame": {"name": "add", "type": "function"}, "metrics": {"count": 2, "time (ns)": 3_000_000}, "children": []}
+    root = {"frame": {"name": "ROOT", "type": "function"}, "metrics": {"count": 0, "time (ns)": 0}, "children": [leaf]}
+    (here / "mine.hatchet").write_text(json.dumps([root, {}]))
+    viewer.main(["-l", "mine.hatchet"])
+    assert capsys.readouterr().out == "count\ntime (ns)\n"
+    viewer.main(["-m", "time/ms,count", "mine.hatchet"])
+    assert capsys.readouterr().out == "3.000 2.000 ROOT\n└─ 3.000 2.000 add\n"
+    for arguments, words in ((["-m", "cycles", "mine.hatchet"], "no metric 'cycles'"), (["nowhere"], "nowhere")):
+        with pytest.raises(SystemExit) as ended:
+            viewer.main(arguments)
+        assert ended.value.code == 1 and words in capsys.readouterr().err
+
+
 def lines(capsys, metric, depth=100, **choice):
     viewer.print_tree(*viewer.parse([metric], "mine.hatchet", **choice), depth=depth)
     return capsys.readouterr().out.splitlines()

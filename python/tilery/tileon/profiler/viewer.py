@@ -1,14 +1,16 @@
-"""Profiles read back (NAME.hatchet): sums over scopes and rates, as a tree of text."""
+"""Profiles read back (NAME.hatchet): sums over scopes and rates, as a tree of text.
+`python -m tilery.tileon.profiler.viewer -m time/ms,count NAME.hatchet` prints one, as upstream's proton-viewer does."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import error
+from ...errors import Error, error
 
 _NANOSECONDS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 _RATE = re.compile(r"([gt]?)(?:(flop)s?(8|16|32|64)?|byte)/s")
@@ -109,3 +111,31 @@ def print_tree(
             show(child, tail + ("└─ " if last else "├─ "), tail + ("   " if last else "│  "), level + 1)
 
     show(tree, "", "", 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The program: prints a profile."""
+    parser = argparse.ArgumentParser(prog="proton-viewer", description="Prints a profile that proton.finalize wrote.")
+    parser.add_argument("filename", metavar="NAME.hatchet")
+    parser.add_argument("-l", "--list", action="store_true", help="the names of the profile's metrics, and nothing else")
+    parser.add_argument("-m", "--metrics", default="time/ms", help="with commas: time/s, avg_time/us, tflop16/s, ...")
+    parser.add_argument("-i", "--include", metavar="EXPRESSION", help="scopes and kernels that are kept")
+    parser.add_argument("-e", "--exclude", metavar="EXPRESSION", help="scopes and kernels that are left out")
+    parser.add_argument("-t", "--threshold", type=float, help="the share of the first metric's whole that is worth a line")
+    parser.add_argument("-d", "--depth", type=int, default=100, help="scopes below each other that are shown")
+    parser.add_argument("-f", "--format", choices=[name for name in _FORMATS if name], help="how much of a name is shown")
+    parser.add_argument("--print-sorted", action="store_true", help="the greatest first")
+    given = parser.parse_args(arguments)
+    metrics = [] if given.list else given.metrics.split(",")
+    try:
+        tree, names = parse(metrics or ["count"], given.filename, given.include, given.exclude, given.threshold)
+        if given.list:
+            print("\n".join(sorted(tree.metrics)))
+        else:
+            print_tree(tree, names, given.depth, given.format, given.print_sorted)
+    except (Error, OSError) as wrong:
+        parser.exit(1, f"proton-viewer: {wrong}\n")
+
+
+if __name__ == "__main__":
+    main()
