@@ -11,7 +11,8 @@
         ..."""
 
 from .gradients import backward
+from .named import named_launches
 from .operators import custom_op
 from .sharded import sharding
 
-__all__ = ["backward", "custom_op", "sharding"]
+__all__ = ["backward", "custom_op", "named_launches", "sharding"]
