@@ -1,10 +1,13 @@
 """Processes that run tests, side by side, and what they counted."""
 
+import contextlib
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import threading
+import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +101,30 @@ def run_all(parts, lanes):
                 print(f"== {part}\n{out.read()}", end="", flush=True)
                 end(part, count, seconds)
 
-    with ThreadPoolExecutor(lanes) as pool:
+    with telling(lambda: progress(left, {part: len(jobs) for part, jobs in parts.items()})), ThreadPoolExecutor(lanes) as pool:
         list(pool.map(carry_out, queue))
     return results
+
+
+def progress(left, all):
+    """What has not ended of {part: its jobs}."""
+    parts = [f"{part} {all[part] - count} of {all[part]}" for part, count in left.items() if count > 0]
+    return "processes that have ended: " + ", ".join(parts)
+
+
+@contextlib.contextmanager
+def telling(what, seconds=60.0):
+    """Within it a line on stderr says each minute how long it takes, and what(): what jobs print comes when they have ended."""
+    begin, over = time.monotonic(), threading.Event()
+
+    def tell():
+        while not over.wait(seconds):
+            print(f"-- {time.monotonic() - begin:.0f} s; {what()}", file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()

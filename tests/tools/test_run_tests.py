@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import jobs
 import pytest
 import run_tests as runner
 
@@ -131,3 +133,26 @@ def test_processes_share_files(tmp_path):
     assert sorted([*files[0], *files[1]]) == [f"test_{number}" for number in range(6)]
     assert str(sum(map(runner.from_junit, reports), runner.Count())) == "17 passed, 1 failed, 0 skipped"
     assert sorted(statuses) == [0, 1]
+
+
+def test_long_runs_say_each_minute_what_has_not_ended(capsys):
+    with jobs.telling(lambda: jobs.progress({"lint": 0, "python": 3}, {"lint": 1, "python": 4}), seconds=0.01):
+        time.sleep(0.1)
+    told = capsys.readouterr().err.splitlines()
+    assert told and set(told) == {"-- 0 s; processes that have ended: python 1 of 4"}
+
+
+RUN = TESTS.parent / "run"
+PATIENT = r"""
+set -euo pipefail
+source <(sed -n '/^say()/,/^die()/p' "$1" | sed 's/sleep 30/sleep 0.1/')
+patiently "waiting" sleep 0.5
+patiently "failing" false || echo "status $?" >&2
+"""
+
+
+def test_what_prints_nothing_is_said_to_go_on():
+    done = subprocess.run(["bash", "-c", PATIENT, "bash", RUN], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    told = done.stderr.splitlines()
+    assert told[:3] == ["waiting", "waiting: 30 s", "waiting: 60 s"] and told[-2:] == ["failing", "status 1"]
