@@ -1,10 +1,12 @@
-"""What `./run docs` adds to MkDocs (mkdocs.yml): the pages of tutorials, and links that lead to them or out of docs/."""
+"""What `./run docs` adds to MkDocs (mkdocs.yml): the pages of tutorials and releases, and links to them or out of docs/."""
 
 import os
 import posixpath
 import re
 from datetime import date
 from pathlib import Path
+
+import site_releases
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = (
@@ -30,9 +32,10 @@ def absent(page):
 
 
 def on_files(files, config):
-    """Adds the pages and notebooks that tools/tutorials.py made."""
+    """Adds the pages and notebooks that tools/tutorials.py made, and the page of releases."""
     from mkdocs.structure.files import File
 
+    files.append(File.generated(config, "releases.md", content=site_releases.page(site_releases.CHANGES.read_text())))
     for path in sorted(Path(os.environ["SITE_TUTORIALS"]).iterdir()):
         text = path.read_text()
         if path.suffix == ".md":
@@ -56,8 +59,9 @@ def processor():
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Links to the source of a tutorial lead to its page; those to other files of the tree, which is not part of the site, are
-    their names. A comment `rows: NAME; NAME` becomes these rows of the table of measurements on a CPU, `gpu rows:` on a GPU."""
+    """Links to the source of a tutorial, and to CHANGELOG.md, lead to its page; those to other files of the tree, which is not
+    part of the site, are their names. A comment `rows: NAME; NAME` becomes these rows of the table of measurements on a CPU,
+    `gpu rows:` on a GPU."""
     markdown = re.sub(r"<!-- (rows|gpu rows): (.*?) -->", lambda match: measured(match[1], match[2].split("; ")), markdown)
     return re.sub(r"\[([^\]\n]*)\]\(([^)\s:#]+)(#[^)\s]*)?\)", lambda match: link(match, page.file.src_uri), markdown)
 
@@ -78,6 +82,8 @@ def link(match, source):
     place = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
     if re.fullmatch(r"tutorials/\w+\.(py|cpp)", place) and text != "program":
         return f"[{text}]({posixpath.splitext(target)[0]}.md{anchor})"
+    if place == "../CHANGELOG.md":
+        return f"[{text}]({posixpath.relpath('releases.md', posixpath.dirname(source))}{anchor})"
     if place.startswith("../"):
         name = place.removeprefix("../")
         return f"`{name}`" if text.strip("`") == name else f"{text} (`{name}`)"

@@ -20,6 +20,8 @@ def on_site(markdown, page):
         ("tutorials/tileon.md", "[program](tileon.py)", "[program](tileon.py)"),
         ("guide/embedding.md", "[C++](../tutorials/cpp.cpp)", "[C++](../tutorials/cpp.md)"),
         ("design.md", "[map](../HACKING.md)", "map (`HACKING.md`)"),
+        ("index.md", "[new](../CHANGELOG.md#010)", "[new](releases.md#010)"),
+        ("reference/stability.md", "[new](../../CHANGELOG.md)", "[new](../releases.md)"),
         ("reference/ir.md", "[`HACKING.md`](../../HACKING.md)", "`HACKING.md`"),
         ("start.md", "[x](guide/fast.md#measure), [y](https://a.org), [z](#here)", None),
     ],
