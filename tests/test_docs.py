@@ -52,3 +52,14 @@ def test_named_files_are_there(page):
             if word.startswith(FOLDERS) and "/" in word:
                 for name in spelled_out(word.rstrip(".,")):
                     assert [*ROOT.glob(name), *ROOT.glob(name + ".*")], name
+
+
+def test_the_page_of_functions_in_cpp_has_all_of_the_header():
+    header = (ROOT / "include/tilery/language.h").read_text().partition("namespace tilery {")[2]
+    head = "(?:template <typename T> |constexpr )?(?:Tile|void|Param|int64_t) (?:operator)?"
+    functions = re.findall(rf"^{head}([^\s(]+)\(", header, re.M)
+    members = re.findall(r"^  (?:Tile |template <typename... Args> void |const Compiled &)(\w+)\(", header, re.M)
+    page = (ROOT / "docs/reference/cpp.md").read_text().replace("<code>&#124;</code>", "`|`")
+    assert {"dot", "forRange", "%"} <= set(functions) and set(members) == {"to", "expand", "launch", "compiled"}
+    words = set(re.findall(r"\w+|[^\w\s`]+", " ".join(re.findall(r"`[^`]+`", page))))
+    assert not {*functions, *members} - words
