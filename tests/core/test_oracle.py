@@ -50,4 +50,4 @@ def test_both_refuse_a_call_by_the_same_words():
             kernel(torch.zeros(4, 4), torch.zeros(5, 4), debug=debug)
         assert isinstance(caught.value, Error)
         messages.append(caught.value.message)
-    assert messages[0] == messages[1] == "Argument copy.B.shape[0] has an unsatisfied constraint: 5 == 4"
+    assert messages[0] == messages[1] == "Argument copy.B.shape[0] has an unsatisfied constraint: 5 == 4 (given, declared)"

@@ -111,12 +111,13 @@ WRONG = {
     "dtype": (
         lambda: ADD(ones(8, 4), ones(8, 4, dtype=np.float16), 1),
         TypeError,
-        "add.B.dtype is expected to be float32, but got incompatible dtype\n  hint: it holds float16",
+        "add.B.dtype is expected to be float32, but got incompatible dtype\n"
+        "  hint: it holds float16; convert it or declare it so",
     ),
     "shape": (
         lambda: ADD(ones(8, 5), ones(8, 4), 1),
         ValueError,
-        "Argument add.A.shape[1] has an unsatisfied constraint: 5 == 4",
+        "Argument add.A.shape[1] has an unsatisfied constraint: 5 == 4 (given, declared)",
     ),
     "symbolic shape": (
         lambda: ROWS(ones(3, 4), ones(5, 4)),

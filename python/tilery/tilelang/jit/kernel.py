@@ -337,7 +337,9 @@ class JITKernel(OwnCopy, _native.Launcher):
             )
         if element != kind.dtype.storage and not any({element, kind.dtype.storage} <= same for same in _SAME):
             raise error(
-                TypeError, f"{label}.dtype is expected to be {kind.dtype}, but got incompatible dtype", hint=f"it holds {element}"
+                TypeError,
+                f"{label}.dtype is expected to be {kind.dtype}, but got incompatible dtype",
+                hint=f"it holds {element}; convert it or declare it so",
             )
         return divisibility, strides
 

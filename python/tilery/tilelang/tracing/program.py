@@ -203,7 +203,7 @@ def _host(
         trace.host_values[uid] = native.constant(0, "int64")
     checks = list(_bind(trace, tensors.values(), handles))
     for memory, what, dim, actual, expected in checks:
-        shown = "" if isinstance(expected, int) else f" (the second is {expected!r})"
+        shown = " (given, declared)" if isinstance(expected, int) else f" (the second is {expected!r})"
         native.host_check(
             actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}"
         )
