@@ -133,6 +133,12 @@ def test_truth_of_a_comparison_is_not_known():
         ),
         (lambda: Tensor(2).flatten("a"), TypeError, "`start_dim` must be an integer, got `'a'`."),
         (lambda: Tensor(2).squeeze(2), IndexError, "`squeeze`: dimension 2 is out of range for 2 dimensions."),
+        (
+            lambda: Tensor(2).tile((4, 1)).dtype.squeeze((1, 0)),
+            ValueError,
+            "`squeeze`: dimension 0 has size 4; only those of size 1 can be left out\n"
+            "  hint: of other sizes all elements but the first would be lost",
+        ),
         (lambda: Tensor(shape=(4,)).tile((2,)).dtype.dtype.shape, AttributeError, "'NoneType' object has no attribute 'shape'"),
     ],
 )
@@ -140,6 +146,12 @@ def test_error_texts(make, kind, message):
     with pytest.raises(kind) as caught:
         make()
     assert str(caught.value) == message
+
+
+def test_squeezed_are_sizes_of_one_and_those_that_are_not_known():
+    block = Symbol("B", constexpr=True)
+    assert [Tensor(2).tile((block, 1)).dtype.squeeze(dim).ndim for dim in (0, -1, (0, 1))] == [1, 1, 0]
+    assert Tensor(2).squeeze(dim=0).ndim == 1
 
 
 def test_numbers_of_numpy_are_numbers():
