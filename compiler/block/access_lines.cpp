@@ -1,4 +1,5 @@
 #include "compiler/block/access_lines.h"
+#include "compiler/analysis/divisor.h"
 
 using namespace mlir;
 
@@ -129,6 +130,52 @@ bool wrap(AccessLine &line, Value lanes, Value live) {
   return range && range.getStart() == 0 && llvm::is_contained(most.values, *line.rows - *line.wrapped);
 }
 
+/// The value is a multiple of so many, where what the host adds to it is, too, which joins `multiples`.
+bool isMultiple(const IndexPolynomial &value, int64_t of, AccessLines &lines) {
+  IndexPolynomial host;
+  for (auto &[monomial, coefficient] : value.terms()) {
+    IndexPolynomial term = IndexPolynomial::term(monomial, coefficient);
+    if (coefficient % of == 0 || analysis::divisorOf(term) % of == 0)
+      continue;
+    if (!analysis::hostKnows(monomial))
+      return false;
+    host = host + term;
+  }
+  if (host.constant())
+    return *host.constant() % of == 0;
+  lines.multiples.push_back({host, of});
+  return true;
+}
+
+/// Lanes from 0 to a constant, of which other bounds, multiples of it, leave all or none: blocks of a tensor that is a number of blocks.
+/// These bounds become conditions on all lanes.
+void splitBlocks(Parts &lower, Parts &upper, int64_t size, AccessLines &lines) {
+  int64_t block = size;
+  for (const IndexPolynomial &value : upper.values)
+    block = std::min(block, value.constant().value_or(block));
+  if (block <= 0 || block == size || upper.values.size() == 1)
+    return;
+  AccessLines found;
+  for (const IndexPolynomial &value : lower.values) {
+    if (value.constant().value_or(1) <= 0)
+      continue;
+    if (!isMultiple(value, block, found))
+      return;
+    found.notBelow.push_back(IndexPolynomial() - value);
+  }
+  for (const IndexPolynomial &value : upper.values) {
+    if (value.constant().value_or(0) >= block)
+      continue;
+    if (!isMultiple(value, block, found))
+      return;
+    found.notBelow.push_back(value - IndexPolynomial(1));
+  }
+  lower.values.clear();
+  upper.values = {IndexPolynomial(block)};
+  lines.notBelow.append(found.notBelow);
+  lines.multiples.append(found.multiples);
+}
+
 /// The bound that is left of several; false: more than one.
 bool onlyOne(const Parts &parts, std::optional<IndexPolynomial> &bound, llvm::function_ref<bool(int64_t)> saysNothing) {
   for (const IndexPolynomial &value : parts.values) {
@@ -175,6 +222,7 @@ std::optional<AccessLines> linesOf(tile::AccessOp access, ArrayRef<Value> live, 
     }
     AccessLine line;
     line.tile = d, line.size = shape[d];
+    splitBlocks(lower, upper, line.size, result);
     if (!onlyOne(lower, line.lower, [](int64_t from) { return from <= 0; }) ||
         !onlyOne(upper, line.upper, [&](int64_t to) { return to >= line.size; }))
       return no("several bounds meet in one dimension");

@@ -19,6 +19,8 @@ struct AccessLine {
 struct AccessLines {
   llvm::SmallVector<AccessLine, 4> lines;      // of the tile dimensions that have more than one lane
   llvm::SmallVector<IndexPolynomial> notBelow; // no lane exists where one of these is negative
+  /// What the host knows, and what must divide it, or lanes are others.
+  llvm::SmallVector<std::pair<IndexPolynomial, int64_t>> multiples;
 };
 
 /// Nothing where bounds are of another form; `why` says which. `live` as for findBox.

@@ -100,6 +100,8 @@ public:
     if (!found)
       return std::nullopt;
     lines = std::move(found->lines);
+    for (auto &[value, divisor] : found->multiples)
+      box.conditions.push_back({value, divisor});
     bool done = findInner() && splitOffset(found->notBelow) && bindConditions(found->notBelow) && checkStrides() && checkStarts();
     return done ? std::optional(std::move(box)) : std::nullopt;
   }
@@ -211,7 +213,7 @@ private:
         rest = rest - dimension.start * dimension.stride;
     }
     joinOpenLines(rest, notBelow);
-    if (!addCoordinates(devicePart(rest)))
+    if (!addCoordinates(devicePart(rest), notBelow))
       return false;
     moveBase(hostPart(rest));
     for (auto [line, dimension] : llvm::zip(lines, box.dimensions)) {
@@ -261,8 +263,19 @@ private:
     return IndexPolynomial::term(std::move(both), split.coefficient);
   }
 
+  /// The multiple of a coordinate of which a condition tells where it ends: rows, where coordinates are blocks of rows.
+  int64_t wholeIn(const IndexPolynomial &start, int64_t common, ArrayRef<IndexPolynomial> notBelow) const {
+    for (const IndexPolynomial &value : notBelow) {
+      IndexPolynomial rest, times = (IndexPolynomial() - devicePart(value)).divided(start, rest);
+      int64_t whole = times.constant().value_or(0);
+      if (rest.isZero() && whole > 1 && common % whole == 0)
+        return whole;
+    }
+    return 1;
+  }
+
   /// Terms with the same host factor, up to constants, are one more coordinate.
-  bool addCoordinates(const IndexPolynomial &terms) {
+  bool addCoordinates(const IndexPolynomial &terms, ArrayRef<IndexPolynomial> notBelow) {
     std::map<Monomial, SmallVector<Split>, IndexPolynomial::MonomialLess> groups;
     for (Split &split : splitTerms(terms))
       groups[split.host].push_back(split);
@@ -272,10 +285,13 @@ private:
         common = std::gcd(common, split.coefficient);
       if (common <= 0)
         return no("its offset is too large");
-      BoxDimension &dimension = box.dimensions.emplace_back();
-      dimension.stride = IndexPolynomial::term(host, common);
+      IndexPolynomial start;
       for (const Split &split : splits)
-        dimension.start = dimension.start + IndexPolynomial::term(split.device, split.coefficient / common);
+        start = start + IndexPolynomial::term(split.device, split.coefficient / common);
+      int64_t whole = wholeIn(start, common, notBelow);
+      BoxDimension &dimension = box.dimensions.emplace_back();
+      dimension.stride = IndexPolynomial::term(host, common / whole);
+      dimension.start = start * IndexPolynomial(whole);
       dimension.extent = everything();
       dimension.mayRepeat = true;
     }

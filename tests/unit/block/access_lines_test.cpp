@@ -50,6 +50,27 @@ TEST(AccessLines, BoundsOfOneLaneAreConditions) {
   EXPECT_EQ(lines.found->notBelow.size(), 2u); // 0 <= 0 and 0 < n - z
 }
 
+TEST(AccessLines, BlocksAreThereAsAWhole) {
+  AccessKernel kernel(R"(
+    %c32 = arith.constant 32 : i64
+    %first = arith.muli %x, %c64 overflow<nsw> : i64
+    %lo = arith.subi %c0, %first overflow<nsw> : i64
+    %low = arith.maxsi %lo, %c0 : i64
+    %left = arith.subi %m, %first overflow<nsw> : i64
+    %high = arith.minsi %left, %c32 : i64
+    %a = tile.access %p, %at steps(%s, %c1) bounds [1, 0](%low, %high) : <bf16>, (i64, i64), (i64, i64) -> <128x64xbf16>)");
+  IndexPolynomial first = IndexPolynomial(64) * polynomialOf(kernel.result(5)), m = polynomialOf(kernel.argument(2));
+  Lines lines(kernel);
+  ASSERT_TRUE(lines.found) << lines.why;
+  EXPECT_FALSE(lines.found->lines[0].lower);
+  EXPECT_EQ(lines.found->lines[0].upper->constant(), 32);
+  ASSERT_EQ(lines.found->notBelow.size(), 2u);
+  EXPECT_EQ(lines.found->notBelow[0], first);
+  EXPECT_EQ(lines.found->notBelow[1], m - first - IndexPolynomial(1));
+  ASSERT_EQ(lines.found->multiples.size(), 1u);
+  EXPECT_EQ(lines.found->multiples[0], std::pair(m, int64_t(32)));
+}
+
 TEST(AccessLines, SaysWhatItCannotTake) {
   for (auto [body, reason] : {
            std::pair(R"(%mask = arith.constant dense<true> : tensor<128x64xi1>
@@ -61,6 +82,10 @@ TEST(AccessLines, SaysWhatItCannotTake) {
            std::pair(R"(%high = arith.minsi %rows, %n : i64
              %a = tile.access %p, %at steps(%s, %c1) bounds [1, 0](%c0, %high) : <bf16>, (i64, i64), (i64, i64) -> <128x64xbf16>)",
                      "several bounds meet in one dimension"),
+           std::pair(R"(%c48 = arith.constant 48 : i64
+             %high = arith.minsi %rows, %c48 : i64
+             %a = tile.access %p, %at steps(%s, %c1) bounds [1, 0](%c0, %high) : <bf16>, (i64, i64), (i64, i64) -> <128x64xbf16>)",
+                     "several bounds meet in one dimension"), // 128 rows are no number of blocks
            std::pair(R"(%steps = arith.constant dense<0> : tensor<128xi64>
              %a = tile.access %p, %at steps(%steps, %c1) bounds [0, 0]() : <bf16>, (tensor<128xi64>, i64), () -> <128x64xbf16>)",
                      "its addresses are no multiples of a step"),

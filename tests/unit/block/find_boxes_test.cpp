@@ -92,6 +92,14 @@ TEST(FindBoxes, ConditionsOnAllLanesBoundCoordinates) {
             "1 <= t; 1 <= s; 1 <= n * s");
 }
 
+TEST(FindBoxes, BlocksHaveACoordinateOfTheirOwn) {
+  EXPECT_EQ(rowsAt(R"(%c32 = arith.constant 32 : i64
+    %offset = arith.addi %at, %c0 overflow<nsw> : i64
+    %high = arith.minsi %rows, %c32 : i64)",
+                   "[1, 0](%c0, %high)"),
+            "p, rank 3: [128 * program 0, 0, 0] of [m, 32, ..], strides [s, s, 1]; 32 divides m; 1 <= m; 1 <= s");
+}
+
 TEST(FindBoxes, ATensorMayBeginBehindTheFirstLane) {
   EXPECT_EQ(rowsAt(R"(%first = arith.subi %row, %t overflow<nsw> : i64
     %offset = arith.muli %first, %s overflow<nsw> : i64
