@@ -21,6 +21,8 @@ bool multiplies(Operation *op) {
   return op->walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+constexpr int32_t group = 4; // steps that are looked at together
+
 bool isNumber(Type type) { return !isa<RankedTensorType>(type); }
 
 class Loop {
@@ -184,14 +186,8 @@ private:
     return arith::AddIOp::create(b, location, loop.getLowerBound(), way, nsw);
   }
 
-  /// The next step that takes the branch: maps what it knows of it, and gives what comes behind it.
-  SmallVector<Value> scan(OpBuilder &b, ValueRange from, IRMapping &map) {
-    SmallVector<Value> known; // of the step that is found, where it may be needed
-    for (unsigned i : advanced)
-      known.push_back(loop.getRegionIterArg(i));
-    for (Operation *op : guards)
-      if (isa<tile::LoadOp>(op))
-        known.push_back(op->getResult(0));
+  /// Step by step: what comes behind the one that is found, its number, and what it knows.
+  SmallVector<Value> lookAtEach(OpBuilder &b, ValueRange from, ArrayRef<Value> known) {
     SmallVector<Type> types(from.getTypes());
     types.push_back(from[0].getType());
     for (Value value : known)
@@ -213,14 +209,92 @@ private:
     auto goOn = [&](OpBuilder &inside, Location, ValueRange passed) {
       scf::YieldOp::create(inside, location, passed.take_front(from.size()));
     };
-    auto found = scf::WhileOp::create(b, location, types, from, whether, goOn);
-    ValueRange results = found.getResults();
-    for (auto [value, result] : llvm::zip(known, results.drop_front(from.size() + 1)))
+    return scf::WhileOp::create(b, location, types, from, whether, goOn).getResults();
+  }
+
+  /// Numbers that are loaded for each step, and nothing else, say whether it takes the branch.
+  bool mayLookAhead() const {
+    auto isControl = [](Operation *op) { return op->getNumRegions() > 0; };
+    return advanced.empty() && llvm::none_of(guards, isControl) &&
+           llvm::any_of(guards, [](Operation *op) { return isa<tile::LoadOp>(op); });
+  }
+
+  /// The step at `from`, or else the first of those behind it, of which several are loaded at once: they wait for memory together.
+  SmallVector<Value> lookAhead(OpBuilder &b, Value from, ArrayRef<Value> known) {
+    IRMapping first;
+    Value counter = counterOf(b, from);
+    Value holds = writeGuards(b, counter, first);
+    auto here = [&](OpBuilder &inside, Location) {
+      SmallVector<Value> ends{arith::AddIOp::create(inside, location, from, number(inside, 1)), from};
+      for (Value value : known)
+        ends.push_back(first.lookup(value));
+      scf::YieldOp::create(inside, location, ends);
+    };
+    auto behind = [&](OpBuilder &inside, Location) {
+      Value next = arith::AddIOp::create(inside, location, from, number(inside, 1));
+      scf::YieldOp::create(inside, location, lookAtGroups(inside, next, counter, known));
+    };
+    return scf::IfOp::create(b, location, holds, here, behind).getResults();
+  }
+
+  /// Another step comes behind the one at `counter`; counters may be any that their type holds.
+  Value hasNext(OpBuilder &b, Value counter) {
+    Value left = arith::SubIOp::create(b, location, loop.getUpperBound(), counter);
+    return arith::CmpIOp::create(b, location, arith::CmpIPredicate::ugt, left, loop.getStep());
+  }
+
+  /// From that step on; the one at `left` does not take the branch.
+  SmallVector<Value> lookAtGroups(OpBuilder &b, Value from, Value left, ArrayRef<Value> known) {
+    SmallVector<Type> types{from.getType(), from.getType()};
+    for (Value value : known)
+      types.push_back(value.getType());
+    auto whether = [&](OpBuilder &inside, Location, ValueRange state) {
+      SmallVector<SmallVector<Value>> steps; // whether each takes the branch, its number, and what it knows
+      Value counter = counterOf(inside, state[0]), exists = arith::ConstantOp::create(inside, location, inside.getBoolAttr(true));
+      for (int32_t i = 0; i < group; ++i) {
+        IRMapping map;
+        Value holds = writeGuards(inside, Value(arith::SelectOp::create(inside, location, exists, counter, left)), map);
+        Value step = arith::AddIOp::create(inside, location, state[0], number(inside, i));
+        SmallVector<Value> &told = steps.emplace_back(SmallVector<Value>{holds, step});
+        for (Value value : known)
+          told.push_back(map.lookup(value));
+        exists = arith::AndIOp::create(inside, location, exists, hasNext(inside, counter));
+        counter = arith::AddIOp::create(inside, location, counter, loop.getStep());
+      }
+      SmallVector<Value> found = steps.pop_back_val();
+      for (ArrayRef<Value> told : llvm::reverse(steps)) {
+        found[0] = arith::OrIOp::create(inside, location, told[0], found[0]);
+        for (size_t i = 1; i < found.size(); ++i)
+          found[i] = arith::SelectOp::create(inside, location, told[0], told[i], found[i]);
+      }
+      Value next = arith::AddIOp::create(inside, location, found[1], number(inside, 1));
+      SmallVector<Value> passed{next};
+      passed.append(found.begin() + 1, found.end());
+      Value goesOn = arith::AndIOp::create(inside, location, negated(inside, found[0]), exists);
+      scf::ConditionOp::create(inside, location, goesOn, passed);
+    };
+    auto goOn = [&](OpBuilder &inside, Location, ValueRange passed) {
+      scf::YieldOp::create(inside, location, passed.take_front());
+    };
+    return scf::WhileOp::create(b, location, types, from, whether, goOn).getResults();
+  }
+
+  /// The next step that takes the branch: maps what it knows of it, and gives what comes behind it.
+  SmallVector<Value> scan(OpBuilder &b, ValueRange from, IRMapping &map) {
+    SmallVector<Value> known; // of the step that is found, where it may be needed
+    for (unsigned i : advanced)
+      known.push_back(loop.getRegionIterArg(i));
+    for (Operation *op : guards)
+      if (isa<tile::LoadOp>(op))
+        known.push_back(op->getResult(0));
+    SmallVector<Value> results = mayLookAhead() ? lookAhead(b, from[0], known) : lookAtEach(b, from, known);
+    for (auto [value, result] : llvm::zip(known, ArrayRef(results).drop_front(from.size() + 1)))
       map.map(value, result);
     Value isThere =
         arith::MaxSIOp::create(b, location, results[from.size()], number(b, 0)); // so that places are seen not to be negative
     map.map(loop.getInductionVar(), counterOf(b, isThere));
-    return SmallVector<Value>(found.getResults().take_front(from.size()));
+    results.resize(from.size());
+    return results;
   }
 
   /// The step that takes the branch; gives what it makes of what the loop carries.

@@ -10,8 +10,8 @@ from tilery import compat
 PROGRAMS = compat.load(Path(__file__).parent / "block_rows_programs.py")
 
 
-def gradients(device, length, heads, group, dim, block, kind, known):
-    """Checked; the kernel's module. `known`: the length, when the kernel is made."""
+def gradients(device, length, heads, group, dim, block, kind, known, share=0.3):
+    """Checked; the kernel's module. `known`: the length, when the kernel is made; `share`: of the blocks that a query selects."""
     blocks = -(-length // block)
 
     def few(*shape):  # small numbers, whose sums are exact
@@ -19,7 +19,7 @@ def gradients(device, length, heads, group, dim, block, kind, known):
 
     q, do = few(length, heads * group, dim), few(length, heads * group, dim)
     k, v = few(length, heads, dim), few(length, heads, dim)
-    selected = (torch.rand(length, heads, blocks, device=device) < 0.3).int()
+    selected = (torch.rand(length, heads, blocks, device=device) < share).int()
     dq = torch.zeros(length, heads * group, dim, device=device)
     dk, dv = (torch.full((length, heads, dim), float("nan"), device=device) for _ in range(2))
     kernel = PROGRAMS.gradients(length if known else 0, heads, group, dim, block, kind)
@@ -43,6 +43,7 @@ SHAPES = (
     (96, 2, 16, 64, 32, "all", False),
     (70, 2, 16, 64, 32, "causal", False),  # the last block is a part: another image
     (96, 1, 16, 64, 48, "causal", False),
+    (192, 2, 16, 64, 32, "all", True, 0.03),  # selected blocks are far apart, or there is none
     (100, 2, 8, 64, 32, "causal", True),
     (64, 3, 32, 64, 16, "causal", False),
 )

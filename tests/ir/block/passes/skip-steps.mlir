@@ -8,8 +8,13 @@
 // CHECK: %[[ONE:.*]] = arith.extui %[[HOLDS]]
 // CHECK: arith.addi %[[N]], %[[ONE]]
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[COUNT]] step %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[FROM:.*]] = %{{.*}}) -> (tensor<64x64xf32>, i32)
-// CHECK: %[[FOUND:.*]]:3 = scf.while (%[[AT:.*]] = %[[FROM]])
+// The step that comes next is looked at first, then four at a time, so that they wait for memory together.
 // CHECK: tile.load
+// CHECK: %[[FOUND:.*]]:3 = scf.if
+// CHECK: scf.yield %{{.*}}, %[[FROM]], %{{.*}}
+// CHECK: scf.while (%{{.*}} = %{{.*}})
+// CHECK-COUNT-4: tile.load
+// CHECK-NOT: tile.load
 // CHECK: scf.condition
 // CHECK: %[[STEPS:.*]] = arith.maxsi %[[FOUND]]#1
 // CHECK: %[[WAY:.*]] = arith.muli %[[STEPS]], %[[STEP]]
