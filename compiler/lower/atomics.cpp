@@ -142,6 +142,15 @@ llvm::Value *readModifyWrite(Emitter &e, tile::RmwKind rmw, Type element, llvm::
   return fromBits(seen);
 }
 
+void addTogether(Emitter &e, Type element, llvm::Value *pointer, llvm::Value *values, tile::SyncScope scope) {
+  auto &b = e.b;
+  if (e.options.target.addTogether(e, element, pointer, e.toMemory(values, element), scope))
+    return;
+  for (unsigned i = 0; i < e.lanesOf(values); ++i)
+    readModifyWrite(e, tile::RmwKind::fadd, element, b.CreateGEP(e.memoryType(element), pointer, b.getInt64(i)),
+                    b.CreateExtractElement(values, uint64_t(i)), AtomicOrder{llvm::AtomicOrdering::Monotonic, scope});
+}
+
 OrderedUpdates::OrderedUpdates(Emitter &e, const AtomicOrder &as, unsigned bits, bool once) : each(as), e(e), as(as) {
   // All lanes of a tile are behind one fence, a scalar's instruction may know the order itself.
   fenced = e.options.target.machine.relaxedAtomics && !(once && e.options.target.ordersAtomics(bits, as.order));

@@ -15,6 +15,8 @@ llvm::Value *combined(Emitter &e, tile::RmwKind kind, mlir::Type element, llvm::
 /// One indivisible read-modify-write; gives the old value. `as`: nothing where memory is not global, which orders nothing.
 llvm::Value *readModifyWrite(Emitter &e, tile::RmwKind kind, mlir::Type element, llvm::Value *pointer, llvm::Value *value,
                              std::optional<AtomicOrder> as = std::nullopt);
+/// Adds a vector to neighbours in global memory, each indivisibly and without an order: by one instruction where the target has it.
+void addTogether(Emitter &e, mlir::Type element, llvm::Value *pointer, llvm::Value *values, tile::SyncScope scope);
 /// Compares bits with those in memory and stores `desired` where they are equal; {the bits before, whether they were equal}.
 std::pair<llvm::Value *, llvm::Value *> compareAndSwap(Emitter &e, llvm::Value *pointer, llvm::Value *expected,
                                                        llvm::Value *desired, std::optional<AtomicOrder> as);

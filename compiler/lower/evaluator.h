@@ -192,6 +192,8 @@ public:
 
   // -- memory
   Address address(mlir::Value place, llvm::ArrayRef<Index> point);
+  /// One pointer a lane, also to those that do not exist.
+  llvm::Value *lanePointers(const Address &address);
   /// That of a tile.load's or tile.store's place, with what the op says of the access.
   template <typename Access> Address addressOf(Access op, llvm::ArrayRef<Index> point) {
     Address where = address(op.getPlace(), point);
@@ -308,7 +310,6 @@ private:
   void addPointers(Address &address, mlir::Value pointers, llvm::ArrayRef<Index> point);
   void addLinear(Address &address, const Linear &linear);
   void setScope(Address &address, mlir::Value pointer);
-  llvm::Value *lanePointers(const Address &address);
   Lanes everyStepth(const Address &address);
   /// The lanes as few runs, and those that are in none of them.
   llvm::SmallVector<LaneRun, 3> runsOf(llvm::Value *offsets, llvm::Value *&rest);

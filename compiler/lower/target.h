@@ -69,6 +69,13 @@ public:
                               llvm::Value * /*bits*/, const AtomicOrder & /*as*/) const {
     return nullptr;
   }
+  /// How many neighbours of that type one instruction adds to global memory, each indivisibly, at a multiple of their bytes; 1: one.
+  virtual unsigned addsTogether(mlir::Type /*element*/) const { return 1; }
+  /// memory = memory + bits of so many (a vector); false: there is no such instruction, and nothing has happened.
+  virtual bool addTogether(Emitter & /*e*/, mlir::Type /*element*/, llvm::Value * /*pointer*/, llvm::Value * /*bits*/,
+                           tile::SyncScope /*scope*/) const {
+    return false;
+  }
   /// If global memory holds `expected`, it becomes `desired`; gives the bits before.
   virtual llvm::Value *compareAndSwap(Emitter & /*e*/, llvm::Value * /*pointer*/, llvm::Value * /*expected*/,
                                       llvm::Value * /*desired*/, const AtomicOrder & /*as*/) const {

@@ -1,6 +1,7 @@
 // Atomic updates as single instructions that name their order and scope.
 #include "compiler/lower/emitter.h"
 #include "compiler/targets/cuda/lowering.h"
+#include "compiler/targets/cuda/ptx_asm.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/IR/InlineAsm.h"
 
@@ -140,6 +141,31 @@ llvm::Value *GpuLowering::update(Emitter &e, tile::RmwKind kind, Type element, l
     });
   std::string instruction = instructionOf(kind, element, width, sm);
   return instruction.empty() ? nullptr : atomic(e, order + instruction, pointer, bits);
+}
+
+unsigned GpuLowering::addsTogether(Type element) const {
+  constexpr unsigned most = 16; // bytes
+  bool can = sm >= 90 && (element.isF32() || element.isF16() || element.isBF16());
+  return can ? most / tile::elementBytes(element) : 1;
+}
+
+bool GpuLowering::addTogether(Emitter &e, Type element, llvm::Value *pointer, llvm::Value *bits, tile::SyncScope scope) const {
+  if (!approximates)
+    return false;
+  auto &b = e.b;
+  unsigned words = tile::elementBytes(element) * cast<llvm::FixedVectorType>(bits->getType())->getNumElements() / 4;
+  std::string kind = element.isF32() ? "f32" : element.isF16() ? "f16x2" : "bf16x2", list, constraints = "l";
+  SmallVector<llvm::Value *> args{b.CreateAddrSpaceCast(pointer, b.getPtrTy(1))};
+  llvm::Value *all = b.CreateBitCast(bits, llvm::FixedVectorType::get(b.getInt32Ty(), words));
+  for (unsigned i = 0; i < words; ++i) {
+    list += (i ? ", $" : "$") + std::to_string(i + 1);
+    constraints += ",r";
+    args.push_back(b.CreateExtractElement(all, uint64_t(i)));
+  }
+  std::string text = "red.relaxed." + nameOf(scope).str() + ".global.add" + (element.isF32() ? "" : ".noftz");
+  text += words > 1 ? ".v" + std::to_string(words) + "." + kind + " [$0], {" + list + "};" : "." + kind + " [$0], " + list + ";";
+  assembly(b, text, constraints + ",~{memory}", args);
+  return true;
 }
 
 llvm::Value *GpuLowering::compareAndSwap(Emitter &e, llvm::Value *pointer, llvm::Value *expected, llvm::Value *desired,

@@ -1,5 +1,6 @@
 // Updates of memory that are steps of their own: of a number by one thread of the role, of a tile by whoever holds the element.
 #include "compiler/lower/atomics.h"
+#include "compiler/layout/registers.h"
 #include "compiler/targets/cuda/block_emitter.h"
 
 using namespace mlir;
@@ -72,6 +73,37 @@ static bool isCopy(const layout::Layout &dealt, int64_t number) {
   return false;
 }
 
+/// How many neighbours of the tile are added at once, where they lie so.
+static unsigned mostTogether(tile::AtomicRmwOp update, const lower::Target &target) {
+  bool adds = update.getKind() == tile::RmwKind::fadd && update.getOrder() == tile::MemoryOrder::relaxed;
+  return adds ? target.addsTogether(getElementTypeOrSelf(update.getValue().getType())) : 1;
+}
+
+static bool areTogether(const lower::Address &where, unsigned width) {
+  return width > 1 && !where.offsets && where.step == 1 && where.alignment >= width * tile::elementBytes(where.element);
+}
+
+void BlockEmitter::updateLanes(tile::AtomicRmwOp update, const lower::Address &where, llvm::Value *values, llvm::Value *own,
+                               const lower::AtomicOrder &as) {
+  unsigned width = e.lanesOf(values);
+  auto one = [&](llvm::Value *exists, llvm::Value *pointer, llvm::Value *value) {
+    when(exists, [&] { lower::readModifyWrite(e, update.getKind(), where.element, pointer, value, as); });
+  };
+  if (width == 1)
+    return one(e.band(own, where.exists), where.pointer, values);
+  bool together = areTogether(where, width), asOne = !where.exists || e.lanesOf(where.exists) == 1;
+  llvm::Value *exist = asOne ? nullptr : where.exists, *all = asOne ? where.exists : b.CreateAndReduce(exist);
+  if (together)
+    when(e.band(own, all), [&] { lower::addTogether(e, where.element, where.pointer, values, as.scope); });
+  if (together && asOne)
+    return;
+  llvm::Value *some = together ? e.band(own, b.CreateNot(all)) : e.band(own, asOne ? where.exists : nullptr);
+  llvm::Value *pointers = evaluator.lanePointers(where);
+  for (unsigned i = 0; i < width; ++i)
+    one(e.band(some, exist ? b.CreateExtractElement(exist, uint64_t(i)) : nullptr), b.CreateExtractElement(pointers, uint64_t(i)),
+        b.CreateExtractElement(values, uint64_t(i)));
+}
+
 // Each element once, however many threads have it.
 void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
   Value tile = update.getValue();
@@ -82,20 +114,30 @@ void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
                                 false);
   prepareTile(tile, update.getPlace());
   lower::Evaluator::Region region(evaluator);
-  Vectors vectors = vectorsOf(block::layoutOf(tile.getType()).getLayout(), 1);
-  lower::Evaluator::Vector lanes(evaluator, 1);
   Coordinates coordinates;
-  llvm::Value *own = isFirstOfCopies(vectors.layout);
-  ordered.release();
-  for (unsigned number = 0; number < vectors.layout.extent(layout::Register); ++number) {
-    if (isCopy(vectors.layout, number))
-      continue;
-    llvm::Value *value = valueAt(tile, vectors, number, coordinates);
+  layout::Layout dealt = block::layoutOf(tile.getType()).getLayout();
+  Vectors vectors = vectorsOf(dealt, 1);
+  auto placeOf = [&](unsigned number) {
     auto [point, fixed] = pointsOf(vectors, number, coordinates);
     provideAddresses(update.getPlace(), point, fixed);
-    lower::Address where = evaluator.address(update.getPlace(), point);
-    when(e.band(own, where.exists),
-         [&] { lower::readModifyWrite(e, update.getKind(), element, where.pointer, value, ordered.each); });
+    return evaluator.address(update.getPlace(), point);
+  };
+  for (unsigned most = mostTogether(update, e.options.target); most > 1 && vectors.width == 1; most /= 2) {
+    Vectors wide = vectorsOf(layout::neighboursFirst(dealt, cast<RankedTensorType>(tile.getType()).getRank() - 1), most);
+    lower::Evaluator::Vector lanes(evaluator, wide.width);
+    std::swap(vectors, wide);
+    if (!areTogether(placeOf(0), vectors.width))
+      std::swap(vectors, wide);
+    coordinates = {};
+  }
+  lower::Evaluator::Vector lanes(evaluator, vectors.width);
+  llvm::Value *own = isFirstOfCopies(vectors.layout);
+  ordered.release();
+  for (unsigned number = 0; number < vectors.layout.extent(layout::Register); number += vectors.width) {
+    if (isCopy(vectors.layout, number))
+      continue;
+    llvm::Value *values = valueAt(tile, vectors, number, coordinates);
+    updateLanes(update, placeOf(number), values, own, ordered.each);
   }
   ordered.acquire();
 }

@@ -22,6 +22,9 @@ public:
   bool ordersAtomics(unsigned bits, llvm::AtomicOrdering order) const override;
   llvm::Value *update(lower::Emitter &e, tile::RmwKind kind, mlir::Type element, llvm::Value *pointer, llvm::Value *bits,
                       const lower::AtomicOrder &as) const override;
+  unsigned addsTogether(mlir::Type element) const override;
+  bool addTogether(lower::Emitter &e, mlir::Type element, llvm::Value *pointer, llvm::Value *bits,
+                   tile::SyncScope scope) const override;
   llvm::Value *compareAndSwap(lower::Emitter &e, llvm::Value *pointer, llvm::Value *expected, llvm::Value *desired,
                               const lower::AtomicOrder &as) const override;
   lower::Lanes function(lower::Emitter &e, llvm::StringRef name, llvm::ArrayRef<lower::Lanes> operands) const override;
