@@ -2,6 +2,7 @@
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/thread_set.h"
 #include "compiler/builder/impl.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using tilery::analysis::Divergence;
@@ -14,7 +15,7 @@ struct Access {
   mlir::Value buffer;
   ValueRange indices;
   bool writes, updates;
-  bool earlier = false; // in a turn of a loop before the current one
+  Operation *earlier = nullptr; // the outermost loop of which it is in a turn before the current one
 };
 
 /// Since all threads last waited. A loop or branch leaves those from before it and its own: each counts once.
@@ -28,11 +29,12 @@ public:
     for (const Access &access : others.list)
       add(access);
   }
-  /// What follows is a later turn of a loop.
-  void endTurn() {
+  /// What follows is a later turn of the loop.
+  void endTurn(Operation *loop) {
+    known.clear();
     for (Access access : std::exchange(list, {})) {
-      known.erase({access.op, access.earlier});
-      access.earlier = true;
+      if (!access.earlier || loop->isAncestor(access.earlier))
+        access.earlier = loop;
       add(access);
     }
   }
@@ -42,7 +44,7 @@ public:
 
 private:
   SmallVector<Access> list;
-  DenseSet<llvm::PointerIntPair<Operation *, 1, bool>> known;
+  DenseSet<std::pair<Operation *, Operation *>> known;
 };
 
 /// Two values that are computed alike.
@@ -115,8 +117,36 @@ private:
     return threads->isProperAncestor(op) &&
            (!isPure(op) || llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return hangsOnLoop(operand); }));
   }
+  /// It is another number in each turn of the loop, and one number in all threads.
+  bool countsTurns(mlir::Value index, scf::ForOp loop) const {
+    while (Operation *op = index.getDefiningOp()) {
+      if (isa<arith::ExtSIOp>(op)) {
+        index = op->getOperand(0);
+        continue;
+      }
+      auto isFixed = [&](mlir::Value value) {
+        return !loop->isAncestor(value.getParentBlock()->getParentOp()) && !divergence.varies(value);
+      };
+      if (!isa<arith::AddIOp>(op) || !(isFixed(op->getOperand(0)) || isFixed(op->getOperand(1))))
+        return false;
+      index = op->getOperand(isFixed(op->getOperand(0)) ? 1 : 0);
+    }
+    return index == loop.getInductionVar();
+  }
+  /// Both are of one element only in one turn of the loop.
+  bool areApart(const Access &before, const Access &now) const {
+    auto loop = dyn_cast_or_null<scf::ForOp>(before.earlier);
+    mlir::Value buffer = now.buffer;
+    return loop && before.buffer == buffer && !loop->isAncestor(buffer.getParentBlock()->getParentOp()) &&
+           !divergence.splits(loop) && llvm::any_of(llvm::zip(before.indices, now.indices), [&](auto pair) {
+             return sameValue(std::get<0>(pair), std::get<1>(pair)) && countsTurns(std::get<0>(pair), loop) &&
+                    countsTurns(std::get<1>(pair), loop);
+           });
+  }
   bool conflict(const Access &before, const Access &now) const {
     if (rootOf(before.buffer) != rootOf(now.buffer) || (!before.writes && !now.writes) || (before.updates && now.updates))
+      return false;
+    if (areApart(before, now))
       return false;
     bool sameElement = before.buffer == now.buffer && llvm::all_of(llvm::zip(before.indices, now.indices), [](auto pair) {
                          return sameValue(std::get<0>(pair), std::get<1>(pair));
@@ -129,9 +159,56 @@ private:
     return llvm::any_of(before, [&](const Access &access) { return conflict(access, now); });
   }
   void waitBefore(Operation *op, Accesses &accesses) {
+    accesses.clear();
+    if (trying) {
+      *trying = true;
+      return;
+    }
     OpBuilder b(op);
     tile::SyncOp::create(b, op->getLoc());
-    accesses.clear();
+  }
+
+  static bool isMeeting(Operation *op) {
+    auto vote = dyn_cast<tile::VoteOp>(op);
+    auto wait = dyn_cast<tile::SyncOp>(op);
+    return (wait && !wait.getWidth()) || isa<tile::TogetherOp>(op) || (vote && vote.getWidth() == 0);
+  }
+
+  Accesses accessesIn(Operation &op) const {
+    Accesses inside;
+    op.walk([&](Operation *inner) {
+      if (auto access = accessOf(inner))
+        inside.add(*access);
+    });
+    return inside;
+  }
+
+  /// A loop in which nobody needs to wait but for what was before it: one wait in front of it is enough.
+  void waitBeforeLoop(Operation &loop, Accesses &accesses) {
+    Accesses inside = accessesIn(loop), own;
+    bool clashes = llvm::any_of(inside, [&](const Access &access) { return conflicts(accesses, access); });
+    bool meets =
+        loop.walk([](Operation *op) { return isMeeting(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    if (trying || !clashes || meets)
+      return;
+    bool waits = false;
+    {
+      llvm::SaveAndRestore<bool *> alone(trying, &waits);
+      walkTurns(loop, own);
+    }
+    if (!waits)
+      waitBefore(&loop, accesses);
+  }
+
+  void walkTurns(Operation &loop, Accesses &accesses) {
+    Accesses skipped = accesses;
+    for (bool again : {false, true}) {
+      if (again)
+        accesses.endTurn(&loop);
+      for (Region &region : loop.getRegions())
+        walk(region.front(), accesses);
+    }
+    accesses.add(skipped);
   }
 
   void walk(Block &block, Accesses &accesses) {
@@ -140,9 +217,7 @@ private:
   }
 
   void step(Operation &op, Accesses &accesses) {
-    auto vote = dyn_cast<tile::VoteOp>(op);
-    auto wait = dyn_cast<tile::SyncOp>(op);
-    if ((wait && !wait.getWidth()) || isa<tile::TogetherOp>(op) || (vote && vote.getWidth() == 0))
+    if (isMeeting(&op))
       return accesses.clear();
     if (auto access = accessOf(&op)) {
       if (conflicts(accesses, *access))
@@ -164,14 +239,8 @@ private:
       accesses.add(other);
       return;
     }
-    Accesses skipped = accesses;
-    for (bool again : {false, true}) {
-      if (again)
-        accesses.endTurn();
-      for (Region &region : op.getRegions())
-        walk(region.front(), accesses);
-    }
-    accesses.add(skipped);
+    waitBeforeLoop(op, accesses);
+    walkTurns(op, accesses);
   }
 
   /// Those who take a side of a branch wait for each other, where that is known and hardware can.
@@ -194,11 +263,7 @@ private:
 
   /// Threads may part in the op: all of them can wait in front of it only.
   void stepOver(Operation &op, Accesses &accesses) {
-    Accesses inside;
-    op.walk([&](Operation *inner) {
-      if (auto access = accessOf(inner))
-        inside.add(*access);
-    });
+    Accesses inside = accessesIn(op);
     if (llvm::any_of(inside, [&](const Access &access) { return conflicts(accesses, access); }))
       waitBefore(&op, accesses);
     accesses.add(inside);
@@ -207,6 +272,7 @@ private:
   tile::ThreadsOp threads;
   Block &body;
   Divergence divergence;
+  bool *trying = nullptr; // whether a wait is needed is what is asked
   Accesses since;
 };
 

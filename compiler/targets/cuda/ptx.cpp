@@ -18,6 +18,8 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/InferAddressSpaces.h"
+#include "llvm/Transforms/Scalar/InferAlignment.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
@@ -81,6 +83,10 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder &builder, bool ofBlocks) {
     functions.addPass(DSEPass());
   functions.addPass(ADCEPass());
   functions.addPass(SimplifyCFGPass());
+  if (!ofBlocks) { // for the vectorizer of loads and stores: what a thread's unrolled loops read and write side by side in shared memory
+    functions.addPass(InferAddressSpacesPass());
+    functions.addPass(InferAlignmentPass());
+  }
   ModulePassManager module;
   builder.invokePipelineStartEPCallbacks(module, OptimizationLevel::O3); // the target's: ranges of thread and block numbers
   module.addPass(ModuleInlinerWrapperPass(getInlineParams(/*OptLevel=*/3, /*SizeOptLevel=*/0)));

@@ -208,3 +208,49 @@ def test_waits_of_a_branch_in_a_loop_that_ends_early(engine):
     for _ in range(2):
         expected = expected.flip(0).cumsum(0).flip(0)
     assert torch.equal(b, torch.cat([expected, expected]).int())
+
+
+def exchange(kind):
+    """Threads that write and read shared memory in loops, without a wait of their own: B (3, 8, 64) of A (3, 8, 64)."""
+
+    @T.prim_func
+    def main(A: T.Tensor((3, 8, 64), "int32"), B: T.Tensor((3, 8, 64), "int32")):
+        with T.Kernel(1, threads=64):
+            shared = T.alloc_shared((64, 8), "int32")
+            tx = T.get_thread_binding()
+            for i in T.serial(3):
+                if kind == "carried":  # each turn reads what others have written in it
+                    for j in T.serial(8):
+                        shared[tx, 0] = A[i, j, tx]
+                        B[i, j, tx] = shared[63 - tx, 0]
+                else:
+                    for j in T.serial(8):
+                        if kind == "rows":
+                            shared[tx, j] = A[i, j, tx]
+                        elif kind == "moving":  # each turn has its own column, but others write where this thread wrote
+                            shared[(tx + i) % 64, j] = A[i, j, tx]
+                        else:  # in each turn others write where this thread wrote in the one before
+                            shared[(tx + j) % 64, 0] = A[i, j, tx]
+                    for j in T.serial(8):
+                        B[i, j, tx] = shared[63 - tx, 0 if kind == "meeting" else j]
+
+    return main
+
+
+@pytest.mark.parametrize("kind, waits", [("rows", (2, 0)), ("moving", (2, 0)), ("carried", (0, 2)), ("meeting", (1, 1))])
+def test_waits_stand_in_front_of_loops(kind, waits, engine):
+    """Where each turn of a loop touches elements of its own, or only reads, one wait in front of it is enough."""
+    kernel = tilelang.compile(exchange(kind))
+    a, b = torch.randint(0, 1000, (3, 8, 64), dtype=torch.int32), torch.zeros(3, 8, 64, dtype=torch.int32)
+    kernel(a, b)
+    if kind == "meeting":  # of the last turn
+        expected = a[:, 7].roll(7, 1).flip(1)[:, None].expand(3, 8, 64)
+    elif kind == "moving":
+        expected = torch.stack([a[i].roll(i, 1) for i in range(3)]).flip(2)
+    else:
+        expected = a.flip(2)
+    assert torch.equal(b, expected)
+    lines = kernel._latest().module.text().splitlines()
+    depths = [len(line) - len(line.lstrip()) for line in lines if "tile.sync" in line]
+    outer = min(len(line) - len(line.lstrip()) for line in lines if "scf.for" in line) + 2  # in the loop over i
+    assert (sum(depth == outer for depth in depths), sum(depth > outer for depth in depths)) == waits
