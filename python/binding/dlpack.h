@@ -18,6 +18,7 @@ enum Code : uint8_t {
   UInt = 1,
   Float = 2,
   Bfloat = 4,
+  Complex = 5,
   Bool = 6,
   Float8E4M3Fn = 10,
   Float8E4M3Fnuz = 11,

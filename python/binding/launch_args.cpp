@@ -99,6 +99,9 @@ Device placeOf(Device memory) { return gpuInHostMemory && memory.kind == 1 ? Dev
 
 void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument, ArgumentOwners &owners) {
   auto dtype = dtypeOf(from.dtype);
+  if (!dtype && from.dtype.code == dlpack::Complex)
+    failArgument(name, "has complex elements, which tile programs do not know",
+                 "pass its real and imaginary parts: torch.view_as_real(" + std::string(name) + ")");
   if (!dtype)
     failArgument(name, "has elements of a type that tile programs do not know (DLPack code " + std::to_string(from.dtype.code) +
                            ", " + std::to_string(from.dtype.bits) + " bits)");
@@ -190,8 +193,9 @@ bool readBuffer(PyObject *object, const char *name, Argument &argument, Argument
   owners.adopt(view);
   auto dtype = dtypeOfFormat(view->format ? view->format : "B", view->itemsize);
   if (!dtype)
-    failArgument(name,
-                 "has elements of a type that tile programs do not know (buffer format '" + std::string(view->format) + "')");
+    failArgument(
+        name, "has elements of a type that tile programs do not know (buffer format '" + std::string(view->format) + "')",
+        view->format[0] == 'Z' ? "pass its real and imaginary parts, " + std::string(name) + ".view() of their type" : "");
   argument.tensor.data = view->buf;
   argument.tensor.dtype = *dtype;
   argument.readOnly = view->readonly;
@@ -304,6 +308,28 @@ void requireElements(PyObject *object, const char *name, const Tensor &tensor, b
   throw Error({Diagnostic::Kind::Value, "argument '" + std::string(name) + "' is " + is, "pass " + std::string(name) + hint, {}});
 }
 
+/// Says why DLPack could not read a tensor; the reason is a pending exception.
+[[noreturn]] void failUnreadable(PyObject *object, const char *name) {
+  const std::string why = takeException(), own(name);
+  const struct {
+    const char *attribute, *rest;
+    std::string hint;
+  } kinds[] = {
+      {"is_meta", "has no memory: it is a tensor on the meta device", "pass a tensor on a device that has some"},
+      {"is_sparse", "is a sparse tensor", "pass " + own + ".to_dense(), or its indices and values"},
+      {"is_sparse_csr", "is a sparse tensor", "pass " + own + ".to_dense(), or its indices and values"},
+      {"is_nested", "is a nested tensor", "pass " + own + ".to_padded_tensor(0.0), or its parts"},
+      {"is_quantized", "is a quantized tensor", "pass " + own + ".int_repr(), or " + own + ".dequantize()"},
+  };
+  for (const auto &kind : kinds) {
+    Reference is(PyObject_GetAttrString(object, kind.attribute));
+    PyErr_Clear();
+    if (is.object == Py_True)
+      failArgument(name, kind.rest, kind.hint);
+  }
+  failArgument(name, "cannot be read: " + why);
+}
+
 bool readDlpackObject(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
   if (!method) {
@@ -313,7 +339,7 @@ bool readDlpackObject(PyObject *object, const char *name, Argument &argument, Ar
   PyObject *capsule = PyObject_CallNoArgs(method);
   Py_DECREF(method);
   if (!capsule)
-    failArgument(name, "cannot be read: " + takeException());
+    failUnreadable(object, name);
   owners.adopt(capsule);                       // not marked as used: the capsule itself frees the export
   if (!PyCapsule_IsValid(capsule, "dltensor")) // what stands for a tensor while a program is traced answers anything
     return false;
@@ -383,7 +409,7 @@ bool readTensor(PyObject *object, const char *name, Argument &argument, Argument
   if (reader.exchange) {
     dlpack::Tensor tensor;
     if (reader.exchange->tensorFromObject(object, &tensor))
-      failArgument(name, "cannot be read: " + takeException());
+      failUnreadable(object, name);
     readDlpack(tensor, name, argument, owners);
     requireElements(object, name, argument.tensor, reader.torch);
     return true;

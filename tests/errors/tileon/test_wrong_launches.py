@@ -50,17 +50,39 @@ WRONG = {
     "complex": (
         lambda: add[(1,)](torch.zeros(32, dtype=torch.complex64), X, X, 32, 32),
         TypeError,
-        "argument 'x_ptr' has elements of a type that tile programs do not know (DLPack code 5, 64 bits)",
+        "argument 'x_ptr' has complex elements, which tile programs do not know\n"
+        "  hint: pass its real and imaginary parts: torch.view_as_real(x_ptr)",
     ),
     "complex array": (
         lambda: add[(1,)](np.zeros(32, np.complex64), X, X, 32, 32),
         TypeError,
-        "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format 'Zf')",
+        "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format 'Zf')\n"
+        "  hint: pass its real and imaginary parts, x_ptr.view() of their type",
     ),
     "device": (
         lambda: add[(1,)](torch.zeros(32, device="meta"), X, X, 32, 32),
         Error,
-        "argument 'x_ptr' cannot be read: Cannot pack tensors on meta",
+        "argument 'x_ptr' has no memory: it is a tensor on the meta device\n  hint: pass a tensor on a device that has some",
+    ),
+    "sparse": (
+        lambda: add[(1,)](torch.eye(3).to_sparse(), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a sparse tensor\n  hint: pass x_ptr.to_dense(), or its indices and values",
+    ),
+    "sparse rows": (
+        lambda: add[(1,)](torch.eye(3).to_sparse_csr(), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a sparse tensor\n  hint: pass x_ptr.to_dense(), or its indices and values",
+    ),
+    "nested": (
+        lambda: add[(1,)](torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a nested tensor\n  hint: pass x_ptr.to_padded_tensor(0.0), or its parts",
+    ),
+    "quantized": (
+        lambda: add[(1,)](torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a quantized tensor\n  hint: pass x_ptr.int_repr(), or x_ptr.dequantize()",
     ),
     "text": (
         lambda: add[(1,)]("x", X, X, 32, 32),
