@@ -191,7 +191,8 @@ WRONG = {
     "complex": (
         lambda: plain(np.zeros(8, np.complex64), X),
         TypeError,
-        "argument 'x' has elements of a type that tile programs do not know (buffer format 'Zf')",
+        "argument 'x' has elements of a type that tile programs do not know (buffer format 'Zf')\n"
+        "  hint: pass its real and imaginary parts, x.view() of their type",
     ),
     "fnuz": (
         lambda: plain(torch.zeros(8).to(torch.float8_e4m3fnuz), X),
