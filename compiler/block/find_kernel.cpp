@@ -435,7 +435,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     streams |= !ring.held && (!ring.isRead || ring.tile.shape.size() > 1);
   }
   if (!streams && !found.loops.empty())
-    return no("its loops load no factor");
+    return no("its loops load no factor that can be brought ahead of its step");
   return found;
 }
 

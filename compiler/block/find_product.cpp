@@ -324,7 +324,7 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   };
   Parts parts = partsOf(op);
   if (!tile::isPlusZero(parts.acc))
-    return no("the sum does not start from zero");
+    return no("what its sum starts from is not known to be zero");
   std::optional<BoxProduct> found = productOf(op, parts, /*mayTurn=*/true, why);
   if (!found)
     return found;
