@@ -27,8 +27,6 @@ double Kernel::cost(bool alone) const { return std::atomic_ref<double>(costs_[al
 void Kernel::setCost(double nanoseconds, bool alone) const {
   std::atomic_ref<double>(costs_[alone]).store(nanoseconds, std::memory_order_relaxed);
 }
-bool Kernel::packs() const { return std::atomic_ref(packs_).load(std::memory_order_relaxed); }
-void Kernel::setPacks(bool packs) const { std::atomic_ref(packs_).store(packs, std::memory_order_relaxed); }
 
 std::vector<KernelPtr> load(const CodeImage &image) {
   checkEnvironment();

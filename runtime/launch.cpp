@@ -114,45 +114,19 @@ void *threadScratch(uint64_t bytes) {
 Job::Job(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options)
     : kernel(kernel), options(options), floatingPointMode(_mm_getcsr()) {
   total = grid[0] * grid[1] * grid[2];
-  parts[0] = {0, total};
   launch = {args, {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])}, options.flags, nullptr, this, 0};
 }
 
-void Job::split(unsigned most, bool each) {
-  threads = most;
-  share = each ? 4 : 4 * int64_t(threads);
-  if (!each)
-    return;
-  partCount = std::min(threads, mostParts);
-  const int64_t first = claimed(), left = total - first;
-  for (unsigned i = 0; i < partCount; ++i)
-    parts[i] = {first + int64_t(__int128(left) * i / partCount), first + int64_t(__int128(left) * (i + 1) / partCount)};
-}
-
-bool Job::finished() const {
-  return stop.load(std::memory_order_relaxed) || std::all_of(parts, parts + partCount, [](const Part &part) {
-           return std::atomic_ref(part.next).load(std::memory_order_relaxed) >= part.end;
-         });
-}
-
 bool Job::claim(int64_t &begin, int64_t &end) {
-  // The launching thread has the first part: it always takes the first program that nobody has, for which others may wait.
-  for (unsigned turn = 0; turn <= partCount; ++turn) {
-    Part &part = parts[turn ? turn - 1 : poolThread() % partCount];
-    std::atomic_ref next(part.next);
-    int64_t at = next.load(std::memory_order_relaxed);
-    while (at < part.end) {
-      if (stop.load(std::memory_order_relaxed))
-        return false;
-      // Four or more claims a thread: long runs first, so that neighbours stay on one thread, short ones to end together.
-      end = at + std::min(part.end - at, std::max((part.end - at) / share, smallest));
-      if (next.compare_exchange_weak(at, end, std::memory_order_relaxed)) {
-        begin = at;
-        return true;
-      }
-    }
-  }
-  return false;
+  int64_t at = next.load(std::memory_order_relaxed);
+  do {
+    if (at >= total || stop.load(std::memory_order_relaxed))
+      return false;
+    // Four or more claims a thread: long runs first, so that neighbours stay on one thread, short ones to end together.
+    end = at + std::min(total - at, std::max((total - at) / share, smallest));
+  } while (!next.compare_exchange_weak(at, end, std::memory_order_relaxed));
+  begin = at;
+  return true;
 }
 
 void Job::fail(Diagnostic diagnostic) {
@@ -187,7 +161,8 @@ namespace {
 /// Spreads what is left of the job over the pool and waits for it.
 void runShared(Job &job, unsigned threads) {
   Pool &pool = Pool::instance();
-  job.split(threads, !job.kernel.packs());
+  job.threads = threads;
+  job.share = 4 * int64_t(threads);
   double cost = job.kernel.cost();
   job.smallest = cost > 0 ? std::max<int64_t>(1, int64_t(std::min(claimNanoseconds / cost, 1e15))) : 1;
   pool.post(job, threads - 1);
@@ -235,7 +210,7 @@ const Kernel &fittingKernel(const Kernel &kernel, const int64_t grid[3], const u
 
 /// Threads that a launch of `total` programs is worth by what they cost lately.
 unsigned worthThreads(const Job &job, double cost, unsigned available) {
-  int64_t left = job.total - job.claimed();
+  int64_t left = job.total - job.next.load(std::memory_order_relaxed);
   double worth = cost > 0 ? cost * double(left) / aloneNanoseconds : double(available);
   if (worth < 1)
     return 1;
@@ -304,7 +279,7 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
         continue;
       double took = double(nowNanoseconds() - started);
       if (took <= aloneNanoseconds) {
-        double part = aloneNanoseconds / parts * double(job.claimed()) / std::max(took, 1.0);
+        double part = aloneNanoseconds / parts * double(job.next) / std::max(took, 1.0);
         job.smallest = std::max(job.smallest, int64_t(std::min(part, double(job.total))));
         continue;
       }
@@ -320,7 +295,6 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
       break;
     }
   }
-  job.kernel.setPacks(job.launch.panels);
   if (asker.interrupted)
     return LaunchResult::Interrupted;
   if (job.failure)

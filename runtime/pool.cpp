@@ -143,21 +143,8 @@ void *Pool::workerMain(void *pool) {
   return nullptr;
 }
 
-/// Takes the lock for a few instructions. All workers of a launch ask for it within a microsecond, and a thread that sleeps for it
-/// takes some 50.
-std::unique_lock<std::mutex> lockSoon(std::mutex &mutex) {
-  std::unique_lock lock(mutex, std::try_to_lock);
-  for (int turns = 0; !lock && turns < 1000; ++turns) {
-    _mm_pause();
-    lock.try_lock();
-  }
-  if (!lock)
-    lock.lock();
-  return lock;
-}
-
 Job *Pool::join() {
-  auto lock = lockSoon(mutex);
+  std::lock_guard lock(mutex);
   for (Job *job = jobs; job; job = job->following)
     if (!job->finished() && unsigned(job->active.load(std::memory_order_relaxed)) + 1 < job->threads) {
       job->active.fetch_add(1, std::memory_order_relaxed);

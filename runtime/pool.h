@@ -19,37 +19,24 @@ struct Job {
   Job(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options);
   ~Job() { freePanels(launch.panels); }
 
-  /// Takes the next contiguous run of programs; false when none are left or the launch was stopped. A thread takes those of its own
-  /// part, then of the first part that has any.
+  /// Takes the next contiguous run of programs; false when none are left or the launch was stopped.
   bool claim(int64_t &begin, int64_t &end);
-  /// Shares out what is left among `threads`. `parts`: each has a part of its own, the same at every launch, so that it finds in its
-  /// cores' caches and its own node's memory what it wrote there; else all take from one end, so that they work side by side.
-  void split(unsigned threads, bool parts);
-  /// How many programs were claimed; before `split`.
-  int64_t claimed() const { return std::atomic_ref(parts[0].next).load(std::memory_order_relaxed); }
   /// Keeps the first failure and halts the launch.
   void fail(Diagnostic diagnostic);
   /// No program starts any more, those that poll end.
   void halt();
-  bool finished() const;
+  bool finished() const { return next.load(std::memory_order_relaxed) >= total || stop.load(std::memory_order_relaxed); }
 
   const Kernel &kernel;
   const LaunchOptions &options;
   TileryLaunch launch;
   int64_t total = 0;
   unsigned threads = 1;       ///< at most that many work on it
-  int64_t share = INT64_MAX;  ///< a claim takes 1 / share of what is left of a part,
+  int64_t share = INT64_MAX;  ///< a claim takes 1 / share of what is left,
   int64_t smallest = 1;       ///< but at least so many programs
   uint32_t floatingPointMode; ///< MXCSR of the launching thread: rounding and denormals are the same on all
   Job *following = nullptr;   ///< in the pool's list
-  /// Programs [next, end) are nobody's yet.
-  struct alignas(64) Part {
-    mutable int64_t next; ///< by atomic operations
-    int64_t end;
-  };
-  static constexpr unsigned mostParts = 64;
-  Part parts[mostParts]; ///< the first `partCount` are
-  unsigned partCount = 1;
+  alignas(64) std::atomic<int64_t> next{0};
   alignas(64) std::atomic<int> active{0}; ///< workers on it
   std::atomic<bool> stop{false};
   Asker *asker = nullptr; ///< the launching thread's

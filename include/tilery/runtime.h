@@ -178,9 +178,6 @@ public:
   /// Nanoseconds a program took lately, 0 if it never ran; the launch plans its chunks with it. `alone`: with TILERY_ALONE.
   double cost(bool alone = false) const;
   void setCost(double nanoseconds, bool alone = false) const;
-  /// Whether programs of the last launch packed operands for each other (abi.h's panels); taken for granted before the first.
-  bool packs() const;
-  void setPacks(bool packs) const;
 
 private:
   KernelInfo info_;
@@ -188,7 +185,6 @@ private:
   std::shared_ptr<const void> code;
   std::shared_ptr<const cuda::Code> gpuCode_;
   mutable double costs_[2] = {};
-  mutable bool packs_ = true;
 };
 using KernelPtr = std::shared_ptr<const Kernel>;
 

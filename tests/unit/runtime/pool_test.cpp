@@ -38,42 +38,6 @@ TEST(Pool, ClaimsAreContiguousAndShrink) {
   EXPECT_TRUE(launch.job.finished());
 }
 
-TEST(Pool, PartsAreTakenInOrderByAThreadThatIsAlone) {
-  for (int64_t programs : {1, 5, 16, 1000})
-    for (unsigned threads : {1, 3, 16, 200}) {
-      Counted launch(programs);
-      int64_t begin, end, at = 0;
-      launch.job.smallest = 2;
-      ASSERT_TRUE(launch.job.claim(begin, end)); // before it is split: all of it
-      launch.job.parts[0].next = at = std::min<int64_t>(3, programs);
-      launch.job.split(threads, true);
-      EXPECT_EQ(launch.job.claimed(), at);
-      while (launch.job.claim(begin, end)) {
-        EXPECT_EQ(begin, at);
-        EXPECT_LT(begin, end);
-        at = end;
-      }
-      EXPECT_EQ(at, programs);
-      EXPECT_TRUE(launch.job.finished());
-    }
-}
-
-TEST(Pool, PartsAreSharedOutOnce) {
-  for (int64_t programs : {7, 100, 4097}) {
-    Counted launch(programs);
-    launch.job.split(4, true);
-    launch.job.threads = 4;
-    Pool &pool = Pool::instance();
-    pool.post(launch.job, 3);
-    while (workOnce(launch.job)) {
-    }
-    pool.withdraw(launch.job);
-    while (!pool.wait(launch.job, 20000)) {
-    }
-    EXPECT_EQ(launch.array, std::vector<int32_t>(size_t(programs), 1));
-  }
-}
-
 TEST(Pool, AFailureStopsTheLaunchAndTheFirstIsKept) {
   Counted launch(100);
   int64_t begin, end;
