@@ -11,6 +11,7 @@ import tempfile
 import time
 
 import torch
+import torch._dynamo  # noqa: F401 by optimizers, too: while there is a group, it would keep the group's threads beyond its end
 import torch.distributed as dist
 
 ON_GPU = torch.cuda.is_available() and dist.is_nccl_available()
