@@ -1,5 +1,6 @@
 #include "compiler/analysis/interval.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/remembered.h"
 
 using namespace mlir;
 
@@ -45,7 +46,7 @@ static bool fits(const Interval &interval, Value value) {
   return interval.least >= -most - 1 && interval.greatest <= most;
 }
 
-std::optional<Interval> intervalOf(Value value) {
+static std::optional<Interval> compute(Value value) {
   if (Operation *op = value.getDefiningOp(); op && isa<tile::DivOp, tile::RemOp>(op))
     return ofQuotient(op);
   else if (isa_and_nonnull<tile::ProgramIdOp>(op))
@@ -96,6 +97,11 @@ std::optional<Interval> intervalOf(Value value) {
   default:
     return std::nullopt;
   }
+}
+
+std::optional<Interval> intervalOf(Value value) {
+  static thread_local Remembered<std::optional<Interval>> remembered;
+  return remembered.of(value, [&] { return compute(value); });
 }
 
 } // namespace tilery::analysis

@@ -2,6 +2,7 @@
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/analysis/interval.h"
+#include "compiler/analysis/remembered.h"
 #include <numeric>
 
 using namespace mlir;
@@ -56,9 +57,8 @@ LaneGroups ofQuotient(Operation *op, int dim, int64_t width) {
   result.divisor = std::min(x.divisor, powerIn(by->least));
   return result;
 }
-} // namespace
 
-LaneGroups laneGroups(Value value, int dim, int64_t width) {
+LaneGroups compute(Value value, int dim, int64_t width) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return {width == 1, true, value.getType().isInteger(1) ? 1 : divisorOf(value)};
@@ -112,6 +112,12 @@ LaneGroups laneGroups(Value value, int dim, int64_t width) {
     break;
   }
   return {width == 1, width == 1 || dim < 0, 1};
+}
+} // namespace
+
+LaneGroups laneGroups(Value value, int dim, int64_t width) {
+  static thread_local Remembered<LaneGroups, int, int64_t> remembered;
+  return remembered.of(value, dim, width, [&] { return compute(value, dim, width); });
 }
 
 } // namespace tilery::analysis

@@ -222,14 +222,16 @@ public:
   Point pointOf(const Index &number, llvm::ArrayRef<int64_t> shape);
   /// Indices as a vector (or scalar if uniform).
   llvm::Value *vectorOf(const Index &index);
+  /// A value at a point, told apart from all others.
+  using Key = std::pair<const void *, llvm::SmallVector<std::tuple<llvm::Value *, int64_t, llvm::Value *>, 4>>;
+  static Key keyOf(mlir::Value tile, llvm::ArrayRef<Index> point);
   bool failed = false; // an op had no code; the error has been reported
 
   Emitter &e;
   const Plan &plan;
 
 private:
-  using Memo = std::map<std::pair<const void *, llvm::SmallVector<std::tuple<llvm::Value *, int64_t, llvm::Value *>, 4>>, Lanes>;
-  using Key = Memo::key_type;
+  using Memo = std::map<Key, Lanes>;
   /// What is computed at the moment, and what is known of it.
   struct State {
     unsigned lanes = 1;
@@ -265,7 +267,6 @@ private:
   /// What is assumed holds at this point: in the innermost loop. Values of the loops around it are computed, and remembered, where that
   /// loop may not run. (What threads assume holds for all that they do.)
   bool assumes(llvm::ArrayRef<Index> point) const;
-  static Key keyOf(mlir::Value tile, llvm::ArrayRef<Index> point);
   /// What is known of a tile in the current segment, with its index along the row and that of the segment's first element.
   const InSegment *segmentOf(mlir::Value tile, llvm::ArrayRef<Index> point, const Index *&moved, const Index *&first) const;
   mlir::Value chosenInSegment(mlir::Value tile, llvm::ArrayRef<Index> point) const;

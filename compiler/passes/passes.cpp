@@ -15,6 +15,7 @@ void tilery::registerTilePasses() {
   registerPass([] { return createParallelToTiles(); });
   registerPass(createPromoteBuffers);
   registerPass(createPromoteVariables);
+  registerPass(createRollSteps);
   registerPass(createSplitBuffers);
   registerPass(createWidenStores);
   registerPass(createCollectCopies);
@@ -36,6 +37,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
     kernel.addPass(createThreadsToTiles());
   if (plain)
     return kernel.addPass(createLowerViews());
+  kernel.addPass(createRollSteps());
   kernel.addPass(createPromoteVariables());
   kernel.addPass(createParallelToTiles(keepThreads ? Gathers::beside_products : Gathers::all));
   kernel.addPass(createSplitBuffers());

@@ -27,6 +27,8 @@ std::unique_ptr<mlir::Pass> createForwardStores();
 std::unique_ptr<mlir::Pass> createThreadsToTiles();
 /// So does what the threads of a role do, on every target: roles become one thread of control.
 std::unique_ptr<mlir::Pass> createRoleThreadsToTiles();
+/// Long straight-line code that repeats itself becomes a loop.
+std::unique_ptr<mlir::Pass> createRollSteps();
 /// Buffers that are read and written as a whole become tile values.
 std::unique_ptr<mlir::Pass> createPromoteBuffers();
 /// Variables of points of tile.parallel (`T.alloc_var` in a T.Parallel) become values.

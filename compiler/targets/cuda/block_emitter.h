@@ -12,6 +12,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <set>
 
 namespace tilery::cuda {
 
@@ -222,6 +223,9 @@ private:
   const Holding &holdingOf(block::LayoutAttr layout);
   llvm::Value *heldAt(block::LayoutAttr layout, llvm::ArrayRef<llvm::Value *> parts, llvm::ArrayRef<lower::Point> fixed);
   void provide(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
+  void provideFound(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
+  std::set<lower::Evaluator::Key> provided; // on the way to what is provided now
+  unsigned providing = 0;
   void provideAddresses(mlir::Value place, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
   void prepareTile(mlir::Value tile, mlir::Value place = {});
   /// The vector of `tile` that begins with this register.

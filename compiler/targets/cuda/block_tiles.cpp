@@ -158,8 +158,15 @@ llvm::Value *BlockEmitter::heldAt(block::LayoutAttr layout, ArrayRef<llvm::Value
 }
 
 void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lower::Point> fixed) {
-  if (!isa<RankedTensorType>(tile.getType()))
+  if (!isa<RankedTensorType>(tile.getType()) || !provided.insert(lower::Evaluator::keyOf(tile, point)).second)
     return;
+  ++providing;
+  provideFound(tile, point, fixed);
+  if (--providing == 0)
+    provided.clear();
+}
+
+void BlockEmitter::provideFound(Value tile, ArrayRef<lower::Index> point, ArrayRef<lower::Point> fixed) {
   if (auto found = values.find(tile); found != values.end()) {
     if (llvm::Value *part = heldAt(block::layoutOf(tile.getType()), found->second, fixed))
       return evaluator.provide(tile, point, part);

@@ -6,6 +6,7 @@
 #include "compiler/targets/cuda/hazards.h"
 #include "compiler/targets/cuda/target.h"
 #include "tilery/runtime.h"
+#include <set>
 
 namespace tilery::cuda {
 
@@ -151,6 +152,7 @@ private:
   /// Values that were loaded before the nests that take them, and how many elements of a thread they are.
   struct EarlyLoads {
     llvm::SmallPtrSet<llvm::Value *, 32> loaded;
+    std::set<lower::Evaluator::Key> seen;
     int64_t held = 0;
   };
   /// In front of a turn's first nest or scan: begins what it and later nests load.

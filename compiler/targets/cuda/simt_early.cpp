@@ -33,7 +33,8 @@ bool SimtEmitter::mayLoadEarly(tile::LoadOp load, Block &turn) const {
 // Down from what a nest takes at a point, to the loads below it.
 void SimtEmitter::loadBelow(Value value, const Point &point, Block &turn, EarlyLoads &early, bool defines) {
   Operation *op = value.getDefiningOp();
-  if (early.held >= mostEarly || !op || !(defines || plan.isVirtual(value)) || !isa<RankedTensorType>(value.getType()))
+  if (early.held >= mostEarly || !op || !(defines || plan.isVirtual(value)) || !isa<RankedTensorType>(value.getType()) ||
+      !early.seen.insert(lower::Evaluator::keyOf(value, point)).second)
     return;
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
     if (!mayLoadEarly(load, turn))

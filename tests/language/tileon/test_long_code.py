@@ -1,0 +1,131 @@
+"""Loops that a program unrolls into long code: code does not grow with their steps, and computes what each step says."""
+
+import numpy as np
+import pytest
+import torch
+
+from tilery import _native, tileon
+from tilery.tileon import language as tl
+from tilery.tileon.backends.compiler import GPUTarget
+
+FACTORS = tuple(((k * 7919) % 1009) / 1009 for k in range(1200))
+
+
+@tileon.jit
+def counted(x_ptr, o_ptr, N: tl.constexpr, BLOCK: tl.constexpr):
+    """Whole numbers, and numbers that are rounded."""
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    for k in tl.static_range(N):
+        x = tl.where(x > 0.5, tl.sin(x), tl.exp(-x) * 0.5) * 0.5 + k % 3 + k * 0.1
+        x = tl.where(x > k, x * 0.25, x / (k + 2))
+    tl.store(o_ptr + i, x)
+
+
+@tileon.jit
+def two_back(x_ptr, o_ptr, N: tl.constexpr, BLOCK: tl.constexpr):
+    """The results of two steps before; some steps do more; memory in between."""
+    i = tl.arange(0, BLOCK)
+    a = tl.load(x_ptr + i)
+    b = a * 0.5
+    for k in tl.static_range(N):
+        c = 0.25 * (tl.sin(a + b) + tl.load(x_ptr + (i * 3 + k) % BLOCK, mask=i + k > 7, other=0.5))
+        if k % 4 == 1:
+            c += 0.125 * a
+        a = b
+        b = c
+    tl.store(o_ptr + i, a - b)
+
+
+@tileon.jit
+def listed(x_ptr, o_ptr, N: tl.constexpr, BLOCK: tl.constexpr, C: tl.constexpr):
+    """Numbers that go on in no way, of floats and of places; a branch on a sum."""
+    i = tl.arange(0, BLOCK)
+    y = tl.zeros((BLOCK,), tl.float32)
+    for k in tl.static_range(N):
+        y = 0.5 * tl.cos(y) + C[k] + tl.load(x_ptr + (i + k * k) % BLOCK)
+        if tl.sum(y) > BLOCK * 1.5:
+            y = y - C[N - 1 - k] * 0.5
+        else:
+            y = y * 0.5
+    tl.store(o_ptr + i, y)
+
+
+@tileon.jit
+def kept(x_ptr, o_ptr, N: tl.constexpr, BLOCK: tl.constexpr):
+    """Integers that wrap, and a store of each step."""
+    i = tl.arange(0, BLOCK)
+    h = (tl.load(x_ptr + i) * 1000).to(tl.uint32)
+    for k in tl.static_range(N):
+        h = (h ^ (h >> 7)) * 1664525 + 1013904 * k
+        tl.store(o_ptr + (k % 8) * BLOCK + i, (h >> 8).to(tl.float32))
+
+
+def f32(value):
+    return float(np.float32(value))
+
+
+def counted_reference(x, n):
+    x = x.double()
+    for k in range(n):
+        x = torch.where(x > 0.5, x.sin(), (-x).exp() * 0.5) * 0.5 + k % 3 + f32(k * 0.1)
+        x = torch.where(x > k, x * 0.25, x / (k + 2))
+    return x
+
+
+def two_back_reference(x, n):
+    x, i = x.double(), torch.arange(len(x))
+    a, b = x, x * 0.5
+    for k in range(n):
+        c = 0.25 * ((a + b).sin() + torch.where(i + k > 7, x[(i * 3 + k) % len(x)], 0.5))
+        a, b = b, c + 0.125 * a if k % 4 == 1 else c
+    return a - b
+
+
+def listed_reference(x, n):
+    x, i = x.double(), torch.arange(len(x))
+    y = torch.zeros_like(x)
+    for k in range(n):
+        y = 0.5 * y.cos() + f32(FACTORS[k]) + x[(i + k * k) % len(x)]
+        y = y - f32(FACTORS[n - 1 - k]) * 0.5 if y.sum() > len(x) * 1.5 else y * 0.5
+    return y
+
+
+@pytest.mark.parametrize(
+    "kernel, reference", [(counted, counted_reference), (two_back, two_back_reference), (listed, listed_reference)]
+)
+@pytest.mark.parametrize("n", [3, 150, 203, 400])
+def test_each_step_counts(engine, device, kernel, reference, n):
+    """Each step halves at least what the ones before were off, by 2^-24 of numbers below 64."""
+    torch.manual_seed(n)
+    x = torch.rand(32)
+    out = torch.full((32,), float("nan"), device=device)
+    kernel[(1,)](x.to(device), out, n, 32, **({"C": FACTORS} if kernel is listed else {}))
+    torch.testing.assert_close(out.cpu().double(), reference(x, n), rtol=0, atol=2 * 4 * 64 * 2.0**-24)
+
+
+@pytest.mark.parametrize("n", [5, 170, 333])
+def test_integers_wrap_and_stores_keep_their_order(engine, device, n):
+    x = torch.rand(64)
+    out = torch.full((8, 64), float("nan"), device=device)
+    kept[(1,)](x.to(device), out, n, 64)
+    h, expected = (x * 1000).to(torch.int64), torch.full((8, 64), float("nan"))
+    for k in range(n):
+        h = ((h ^ (h >> 7)) * 1664525 + 1013904 * k) & 0xFFFFFFFF
+        expected[k % 8] = (h >> 8).float()
+    torch.testing.assert_close(out.cpu(), expected, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("kernel", [counted, two_back, listed, kept])
+@pytest.mark.parametrize("target", ["avx2", "sm_80", "sm_90a"])
+def test_code_does_not_grow_with_the_steps(kernel, target):
+    def size(n):
+        constants = {"N": n, "BLOCK": 64, **({"C": FACTORS} if kernel is listed else {})}
+        signature = {"x_ptr": "*fp32", "o_ptr": "*fp32", **dict.fromkeys(constants, "constexpr")}
+        source = tileon.compiler.ASTSource(kernel, signature, constants)
+        module = tileon.compile(source, GPUTarget("cuda", 90 if target == "sm_90a" else 80, 32)).module
+        return len(_native.compile(module, target=target, texts=True).llvm)
+
+    # Four times the steps. Up to an iteration is left over; numbers that are listed are chosen of a list as long as the steps.
+    few, many = size(300), size(1200)
+    assert many < 2.5 * few, (few, many)
