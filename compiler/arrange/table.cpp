@@ -65,6 +65,8 @@ public:
       sizes.push_back(d == rows->dim ? rows->total : number(tensor.source().shape[d]));
   }
 
+  /// With the rows of a jagged tensor as long as the longest.
+  const Tensor &padded() const { return whole; }
   const std::vector<Shape> &levels() const { return whole.view()->levels; }
 
   int64_t find(const std::vector<std::vector<int64_t>> &indices) {
@@ -108,6 +110,9 @@ Table evaluate(const Tensor &tensor) {
   Table table;
   Finder finder(tensor);
   const auto &levels = finder.levels();
+  for (const SizeOfOne &one : finder.padded().sizesOfOne())
+    throw std::invalid_argument(std::string("`") + one.operation + "`: dimension " + std::to_string(one.dim) + " has size " +
+                                std::to_string(number(one.size)) + " with these numbers, it must be 1");
   int64_t count = 1;
   for (const Shape &level : levels)
     for (const Symbol &size : level) {

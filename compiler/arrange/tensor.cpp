@@ -26,12 +26,27 @@ void checkRank(const char *operation, const char *what, size_t given, const Shap
                                 " for a tensor of shape `" + shapeText(shape) + "`: one per dimension is needed.");
 }
 
+/// Refuses a size that is known, and not 1; `use`: what the operation does to the dimension.
+void checkOne(const char *operation, size_t dim, const Symbol &size, const char *use) {
+  if (auto known = simplify(size).constant(); known && *known != 1)
+    throw std::invalid_argument(std::string("`") + operation + "`: dimension " + std::to_string(dim) + " has size " +
+                                std::to_string(*known) + "; only those of size 1 can be " + use);
+}
+
 bool keeps(const Symbol &s) { return s.constant() == -1; }
 
 ViewRef next(const ViewRef &input, unsigned level, decltype(View::step) step, Shape shape) {
   auto view = std::make_shared<View>(View{input, std::move(step), level, input->levels});
   view->levels[level] = std::move(shape);
   return view;
+}
+
+/// The views from the source on.
+std::vector<const View *> pathTo(const View *view) {
+  std::vector<const View *> path;
+  for (; view; view = view->input.get())
+    path.insert(path.begin(), view);
+  return path;
 }
 
 } // namespace
@@ -111,6 +126,21 @@ std::vector<Symbol> Tensor::names() const {
   return result;
 }
 
+std::vector<SizeOfOne> Tensor::sizesOfOne() const {
+  std::vector<SizeOfOne> result;
+  for (const View *view : pathTo(current.get())) {
+    const auto *select = std::get_if<Select>(&view->step);
+    if (!select)
+      continue;
+    const Shape &sizes = view->input->levels[view->level];
+    const char *operation = view->levels[view->level].size() == sizes.size() ? "expand" : "squeeze";
+    for (size_t d = 0; d < sizes.size(); ++d)
+      if (Symbol size = simplify(sizes[d]); select->inputDims[d] < 0 && size.constant() != 1)
+        result.push_back({size, operation, view->level, d});
+  }
+  return result;
+}
+
 Tensor Tensor::tile(const std::vector<Symbol> &tile, const std::vector<std::optional<Symbol>> &strides,
                     const std::vector<std::optional<Symbol>> &dilation, bool floorMode) const {
   const Shape &sizes = shape();
@@ -155,8 +185,11 @@ Tensor Tensor::expand(const std::vector<Symbol> &sizes) const {
   Shape result;
   std::vector<int64_t> dims;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    result.push_back(keeps(sizes[d]) ? shape()[d] : sizes[d]);
-    dims.push_back(keeps(sizes[d]) ? int64_t(d) : -1);
+    const bool kept = keeps(sizes[d]) || simplify(sizes[d]).equals(simplify(shape()[d]));
+    if (!kept)
+      checkOne("expand", d, shape()[d], "repeated");
+    result.push_back(kept ? shape()[d] : sizes[d]);
+    dims.push_back(kept ? int64_t(d) : -1);
   }
   return select(result, dims);
 }
@@ -178,8 +211,10 @@ Tensor Tensor::squeeze(const std::vector<int64_t> &removed) const {
   Shape result;
   std::vector<int64_t> dims(ndim(), -1);
   for (size_t d = 0; d < ndim(); ++d) {
-    if (gone[d])
+    if (gone[d]) {
+      checkOne("squeeze", d, shape()[d], "left out");
       continue;
+    }
     dims[d] = result.size();
     result.push_back(shape()[d]);
   }
@@ -328,14 +363,6 @@ void Tensor::setShape(const Shape &shape) {
 void Tensor::setDtype(const std::string &dtype) {
   root = std::make_shared<Source>(*root);
   root->dtype = dtype;
-}
-
-/// The views from the source on.
-static std::vector<const View *> pathTo(const View *view) {
-  std::vector<const View *> path;
-  for (; view; view = view->input.get())
-    path.insert(path.begin(), view);
-  return path;
 }
 
 /// The position of the first flattening in `path`, where nothing but permutations stands before it; `dims` are what it flattens.

@@ -128,6 +128,14 @@ struct Slice {
   std::optional<Symbol> start, stop, step; ///< an index is `start`
 };
 
+/// A size that must be 1: of a dimension that an operation of the arrangement leaves out or repeats.
+struct SizeOfOne {
+  Symbol size; ///< simplified
+  const char *operation;
+  unsigned level; ///< of the tensor that the operation was called on
+  size_t dim;     ///< of that level
+};
+
 /// One step of an arrangement: all levels, outermost first, and how their indices lead to those of `input`. Immutable, shared.
 struct View;
 using ViewRef = std::shared_ptr<const View>;
@@ -154,11 +162,15 @@ public:
   const ViewRef &view() const { return current; }
   /// Every name in the sizes and in the steps.
   std::vector<Symbol> names() const;
+  /// Those sizes that must be 1 and are not known to be, from the source on: what a launch has to check.
+  std::vector<SizeOfOne> sizesOfOne() const;
 
   Tensor tile(const std::vector<Symbol> &tile, const std::vector<std::optional<Symbol>> &strides = {},
               const std::vector<std::optional<Symbol>> &dilation = {}, bool floorMode = false) const;
+  /// Repeats dimensions of size 1; -1, or the size that a dimension has, keeps it.
   Tensor expand(const std::vector<Symbol> &sizes) const;
   Tensor unsqueeze(int64_t dim) const;
+  /// Leaves out dimensions of size 1.
   Tensor squeeze(const std::vector<int64_t> &dims) const;
   Tensor permute(const std::vector<int64_t> &dims) const;
   /// `end` is exclusive.

@@ -428,6 +428,15 @@ void bindProperties(nb::class_<Handle> &tensor) {
   tensor.def_prop_ro("value", [](Handle &h) { return h.tensor.source().value; });
   tensor.def_prop_ro("constexpr", [](Handle &h) { return h.tensor.source().isConstexpr; });
   tensor.def_prop_ro("source_strides", [](Handle &h) { return toTuple(h.tensor.source().strides); });
+  tensor.def_prop_ro(
+      "sizes_of_one",
+      [](Handle &h) {
+        nb::list list;
+        for (const SizeOfOne &one : h.tensor.sizesOfOne())
+          list.append(nb::make_tuple(one.size, one.operation, one.level, one.dim));
+        return list;
+      },
+      "[(size, operation, level, dimension)] of what must be 1 and is not known to be.");
   tensor.def_prop_ro("levels", [](Handle &h) { return h.tensor.levels(); }, "Number of levels from this one inward.");
 }
 

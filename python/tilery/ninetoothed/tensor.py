@@ -44,22 +44,6 @@ for _kind in ("size", "stride"):
     setattr(Tensor, f"{_kind}_pattern", _pattern(_kind, by_dim=True))
 
 
-_squeeze = Tensor.squeeze
-
-
-def _squeezed(tensor: Tensor, dim: Any) -> Tensor:
-    """Without the dimensions `dim` (an int or a tuple of ints) of size 1.
-
-    :raises tilery.ValueError: the size of one is known, and another."""
-    squeezed = _squeeze(tensor, dim)
-    for each in dim if isinstance(dim, (tuple, list)) else (dim,):
-        size = tensor.shape[each]
-        if isinstance(size, int) and size != 1:
-            message = f"`squeeze`: dimension {each} has size {size}; only those of size 1 can be left out"
-            raise error(ValueError, message, hint="of other sizes all elements but the first would be lost")
-    return squeezed
-
-
 def _restored(state: tuple[Any, ...]) -> Tensor:
     return Tensor.from_state(state)
 
@@ -79,7 +63,6 @@ def _missing(tensor: Tensor, name: str) -> Any:
 
 Tensor.__getattr__ = _missing
 Tensor.__reduce__ = _reduced
-Tensor.squeeze = _squeezed
 Tensor.eval = eval
 Tensor.subs = subs
 

@@ -260,6 +260,7 @@ def _host(
 
     grid = [value(size) for size in first.tensor.sizes]
     placed = [a for a in arguments if a in used]
+    _check_sizes_of_one(native, placed, value)
     _check_grids(native, placed, first, grid, value)
     if debug:
         _check_sizes(native, placed, value)
@@ -268,6 +269,15 @@ def _host(
         axes[2] = native.binary("*", axes[2], axes.pop(3))
     native.launch(application.__name__, axes, launch)
     native.end_host([])
+
+
+def _check_sizes_of_one(native: _native.Builder, arguments: Sequence[Argument], value: Callable[[Any], Any]) -> None:
+    """What arrangements leave out or repeat must have size 1 in this call: only first elements are read of it."""
+    uses = {"squeeze": "leaves out", "expand": "repeats"}
+    for a in arguments:
+        for size, operation, level, dim in a.tensor.sizes_of_one:
+            what = f"the arrangement of argument `{a.name}` {uses[operation]} dimension {dim} (`{'dtype.' * level}{operation}`)"
+            native.host_check(value(size), native.constant(1, "int64"), f"{what}, which has size {{0}} in this call, not {{1}}")
 
 
 def _check_grids(

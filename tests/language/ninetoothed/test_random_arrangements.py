@@ -81,7 +81,8 @@ def random_arrangement(choose, jagged=False):
         if kind == 4 and t.ndim:
             return t[tuple(slice(choose.randint(0, 1), None, choose.choice([1, 2])) for _ in range(t.ndim))]
         if kind == 5 and t.ndim:
-            return t.expand(tuple(choose.choice([-1, -1, -1, 2]) for _ in range(t.ndim)))
+            times = tuple(choose.choice([-1, -1, -1, 2]) for _ in range(t.ndim))
+            return t[tuple(slice(0, 1) if n > 0 else slice(None) for n in times)].expand(times)
         return t
 
     for _ in range(choose.randint(0, 2)):

@@ -111,7 +111,7 @@ TEST(ArrangeFlatten, PermutedDimensionsAreFound) {
   Tensor merged = mergeDims(flat, {{1}, {0, 2}});
   EXPECT_EQ(levels(merged), levels(flat));
   EXPECT_EQ(offsets(merged), offsets(source({3, 8}).tile(symbols({1, -1}))));
-  EXPECT_FALSE(flatteningOf(source({2, 3}).expand(symbols({2, 5})).flatten()));
+  EXPECT_FALSE(flatteningOf(source({2, 1}).expand(symbols({2, 5})).flatten()));
 }
 
 TEST(ArrangeFlatten, TilesThatNeverLeaveARowAreAffine) {
@@ -124,8 +124,9 @@ TEST(ArrangeFlatten, TilesThatNeverLeaveARowAreAffine) {
   EXPECT_FALSE(affine(mergeDims(flat, {{0}, {1}}, tiles * 4)));
 }
 
-TEST(ArrangeExpand, RepeatsIndexZeroOfAnyDimension) {
-  EXPECT_EQ(offsets(source({2, 3}).expand(symbols({4, -1}))), (Offsets{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
+TEST(ArrangeExpand, RepeatsDimensionsOfSizeOneAndKeepsOthers) {
+  EXPECT_EQ(offsets(source({1, 3}).expand(symbols({4, -1}))), (Offsets{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(offsets(source({2, 1}).expand(symbols({2, 3}))), (Offsets{0, 0, 0, 1, 1, 1}));
 }
 
 TEST(ArrangeInner, OperationsActOnTheirLevelOnly) {
@@ -185,10 +186,34 @@ TEST(ArrangeErrors, RanksAndDimensionsAreChecked) {
   EXPECT_THROW(x.tile(symbols({2})), std::invalid_argument);
   EXPECT_THROW(x.expand(symbols({-1})), std::invalid_argument);
   EXPECT_THROW(x.permute({0, 0}), std::invalid_argument);
+  EXPECT_THROW(x.squeeze({0}), std::invalid_argument);
+  EXPECT_THROW(x.expand(symbols({4, -1})), std::invalid_argument);
   EXPECT_THROW(x.squeeze({2}), std::out_of_range);
   EXPECT_THROW(x.unsqueeze(3), std::out_of_range);
   EXPECT_THROW(x.inner(), std::invalid_argument);
   EXPECT_EQ(levels(x.unsqueeze(-1)), (std::vector<int64_t>{2, 3, 1}));
+}
+
+TEST(ArrangeSizesOfOne, AreThoseNotKnownOfWhatIsLeftOutOrRepeated) {
+  Source source;
+  source.name = "x";
+  const Tensor x(source, {std::nullopt, Symbol(1)});
+  const Symbol rows = x.shape()[0];
+  auto ones = x.tile(symbols({4, 1})).squeeze({0}).expand(symbols({7})).sizesOfOne();
+  ASSERT_EQ(ones.size(), 1u);
+  EXPECT_STREQ(ones[0].operation, "squeeze");
+  ones = x.expand(symbols({5, 7})).permute({1, 0}).sizesOfOne();
+  ASSERT_EQ(ones.size(), 1u);
+  EXPECT_EQ(ones[0].size.str(), rows.str());
+  EXPECT_STREQ(ones[0].operation, "expand");
+  EXPECT_EQ(ones[0].level, 0u);
+  EXPECT_TRUE(x.squeeze({1}).expand({rows}).sizesOfOne().empty());
+  Tensor tiled = x.tile({rows, Symbol(1)});
+  tiled.setInner(tiled.inner().squeeze({0}));
+  ones = tiled.sizesOfOne();
+  ASSERT_EQ(ones.size(), 1u);
+  EXPECT_EQ(ones[0].level, 1u);
+  EXPECT_EQ(ones[0].dim, 0u);
 }
 
 struct Matrices {
