@@ -3,7 +3,6 @@
 #include "compiler/arrange/view.h"
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 #include <tuple>
 
 namespace tilery::arrange {
@@ -29,7 +28,7 @@ int64_t product(const Shape &shape, const Symbol::Values &values) {
   for (const Symbol &size : shape) {
     auto value = size.substitute(values).constant();
     if (!value)
-      throw std::invalid_argument("`" + size.str() + "` has no value.");
+      throw Error({Diagnostic::Kind::Value, "`" + size.str() + "` has no value."});
     count *= *value;
   }
   return count;
@@ -88,7 +87,8 @@ std::vector<Symbol::Values> ranked(const std::vector<Traffic> &arguments, const 
       break;
   }
   if (found.empty())
-    throw std::invalid_argument("Failed to generate auto-tuning. Please check the upper and lower bounds of the symbols.");
+    throw Error(
+        {Diagnostic::Kind::Value, "Failed to generate auto-tuning. Please check the upper and lower bounds of the symbols."});
   // Of equal ones the first, as candidates are counted. (libstdc++'s stable_sort warns of a deprecated function of its own.)
   std::vector<size_t> order(found.size());
   std::iota(order.begin(), order.end(), 0);

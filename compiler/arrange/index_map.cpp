@@ -1,7 +1,6 @@
 #include "compiler/arrange/index_map.h"
 #include "compiler/arrange/normal_form.h"
 #include <set>
-#include <stdexcept>
 
 namespace tilery::arrange {
 namespace {
@@ -124,7 +123,7 @@ TileMap mapTile(const Tensor &given, const std::vector<Symbol> &program, const s
     for (size_t d = 0; d < levels[l].size(); ++d) {
       if (l + 1 < levels.size()) {
         if (nextUser == user.end())
-          throw std::invalid_argument("too few indices");
+          throw ArrangementError(Diagnostic::Kind::Value, "too few indices");
         // Nothing is known of a user's index: it may be negative.
         if (nextUser->isName())
           ranges[nextUser->name().text] = {-1, {}};

@@ -1,6 +1,5 @@
 #include "tilery/arrange.h"
 #include <cctype>
-#include <stdexcept>
 
 namespace tilery::arrange {
 namespace {
@@ -33,7 +32,9 @@ private:
       {"/", ExprKind::truediv, 7},       {"%", ExprKind::mod, 7},
   };
 
-  [[noreturn]] void fail() const { throw std::invalid_argument("`" + text + "` is not an integer expression."); }
+  [[noreturn]] void fail() const {
+    throw ArrangementError(Diagnostic::Kind::Value, "`" + text + "` is not an integer expression.");
+  }
   void skipSpace() {
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
       ++at;

@@ -1,7 +1,6 @@
 // Arrangements as plain values.
 #include "compiler/arrange/view.h"
 #include <algorithm>
-#include <stdexcept>
 
 namespace tilery::arrange {
 
@@ -56,7 +55,7 @@ static decltype(View::step) stepOf(const StepState &state) {
   if (state.kind == "ravel")
     return Ravel{};
   if (!state.kind.empty())
-    throw std::invalid_argument("There is no step `" + state.kind + "`.");
+    throw ArrangementError(Diagnostic::Kind::Value, "There is no step `" + state.kind + "`.");
   return std::monostate();
 }
 
@@ -65,7 +64,7 @@ Tensor fromSteps(Source source, const std::vector<StepState> &steps, unsigned le
   for (const StepState &state : steps)
     view = std::make_shared<View>(View{view, stepOf(state), state.level, state.levels});
   if (!view || level >= view->levels.size())
-    throw std::invalid_argument("These are not the steps of a tensor.");
+    throw ArrangementError(Diagnostic::Kind::Value, "These are not the steps of a tensor.");
   return Tensor(std::make_shared<Source>(std::move(source)), view, level);
 }
 

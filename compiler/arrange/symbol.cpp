@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstring>
 #include <set>
-#include <stdexcept>
 
 namespace tilery::arrange {
 
@@ -37,7 +36,7 @@ int64_t floorModInt(int64_t a, int64_t b) {
 
 Checked powerInt(int64_t base, int64_t exponent) {
   if (exponent < 0)
-    throw std::invalid_argument("A size cannot be raised to a negative power.");
+    throw ArrangementError(Diagnostic::Kind::Value, "A size cannot be raised to a negative power.");
   if (base >= -1 && base <= 1) // all others have more than 64 bits soon
     exponent = base == -1 ? exponent % 2 : std::min<int64_t>(exponent, 1);
   int64_t result = 1;
@@ -62,7 +61,8 @@ Checked fold(ExprKind kind, int64_t a, int64_t b) {
     return b == 0 ? 0 : floorModInt(a, b);
   case ExprKind::truediv:
     if (b == 0 || floorModInt(a, b) != 0)
-      throw std::invalid_argument(std::to_string(a) + " / " + std::to_string(b) + " is not an integer. Use `//`.");
+      throw ArrangementError(Diagnostic::Kind::Value,
+                             std::to_string(a) + " / " + std::to_string(b) + " is not an integer. Use `//`.");
     return floorDivInt(a, b);
   case ExprKind::power:
     return powerInt(a, b);
@@ -204,8 +204,8 @@ Symbol Symbol::named(const std::string &label, Role role, std::optional<int64_t>
     name.upper = upper.value_or(int64_t(1) << 20);
   }
   if (name.lower && name.upper && *name.lower > *name.upper)
-    throw std::invalid_argument("`lower_bound` " + std::to_string(*name.lower) + " of `" + label + "` is above `upper_bound` " +
-                                std::to_string(*name.upper) + ".");
+    throw ArrangementError(Diagnostic::Kind::Value, "`lower_bound` " + std::to_string(*name.lower) + " of `" + label +
+                                                        "` is above `upper_bound` " + std::to_string(*name.upper) + ".");
   Symbol result;
   result.node = std::make_shared<Node>(Node{ExprKind::name, 0, std::move(name), {}, 0});
   return result;
@@ -214,7 +214,8 @@ Symbol Symbol::named(const std::string &label, Role role, std::optional<int64_t>
 static int64_t folded(ExprKind kind, int64_t a, int64_t b) {
   if (Checked value = fold(kind, a, b))
     return *value;
-  throw std::invalid_argument("`" + std::to_string(a) + spelling(kind).text + std::to_string(b) + "` has more than 64 bits.");
+  throw ArrangementError(Diagnostic::Kind::Value,
+                         "`" + std::to_string(a) + spelling(kind).text + std::to_string(b) + "` has more than 64 bits.");
 }
 
 /// The element of a tuple at a known place.
@@ -224,7 +225,7 @@ static std::optional<Symbol> picked(const Symbol &of, const Symbol &index) {
     return {};
   int64_t count = of.args().size(), place = *at < 0 ? *at + count : *at;
   if (place < 0 || place >= count)
-    throw std::out_of_range("Index " + std::to_string(*at) + " is out of range for `" + of.str() + "`.");
+    throw ArrangementError(Diagnostic::Kind::Index, "Index " + std::to_string(*at) + " is out of range for `" + of.str() + "`.");
   return of.args()[place];
 }
 
@@ -234,7 +235,8 @@ Symbol Symbol::make(ExprKind kind, std::vector<Symbol> args) {
     for (const Symbol &arg : args)
       depth = std::max(depth, arg.node->depth);
     if (depth >= deepest)
-      throw std::invalid_argument("An expression has more than " + std::to_string(deepest) + " operations inside each other.");
+      throw ArrangementError(Diagnostic::Kind::Value,
+                             "An expression has more than " + std::to_string(deepest) + " operations inside each other.");
     Symbol result;
     result.node = std::make_shared<Node>(Node{kind, 0, {}, std::move(args), depth + 1});
     return result;

@@ -1,6 +1,5 @@
 #include "compiler/arrange/index_map.h"
 #include <algorithm>
-#include <stdexcept>
 
 namespace tilery::arrange {
 namespace {
@@ -8,7 +7,7 @@ namespace {
 int64_t number(const Symbol &symbol) {
   if (auto value = symbol.constant())
     return *value;
-  throw std::invalid_argument("`" + symbol.str() + "` has no value. Give it one in `subs`.");
+  throw ArrangementError(Diagnostic::Kind::Value, "`" + symbol.str() + "` has no value. Give it one in `subs`.");
 }
 
 struct NumberArithmetic {
@@ -30,11 +29,12 @@ struct Rows {
     if (lengths.empty() && tensor.source().shape[0].constant() != 0)
       number(tensor.rowLength());
     if (int64_t(lengths.size()) != number(tensor.source().shape[0]))
-      throw std::invalid_argument("`" + tensor.source().name + "` has " + std::to_string(number(tensor.source().shape[0])) +
-                                  " rows, " + std::to_string(lengths.size()) + " lengths were given.");
+      throw ArrangementError(Diagnostic::Kind::Value, "`" + tensor.source().name + "` has " +
+                                                          std::to_string(number(tensor.source().shape[0])) + " rows, " +
+                                                          std::to_string(lengths.size()) + " lengths were given.");
     for (int64_t length : lengths) {
       if (length < 0)
-        throw std::invalid_argument("A row cannot have length " + std::to_string(length) + ".");
+        throw ArrangementError(Diagnostic::Kind::Value, "A row cannot have length " + std::to_string(length) + ".");
       starts.push_back(total);
       total += length;
       longestRow = std::max(longestRow, length);
@@ -111,8 +111,9 @@ Table evaluate(const Tensor &tensor) {
   Finder finder(tensor);
   const auto &levels = finder.levels();
   for (const SizeOfOne &one : finder.padded().sizesOfOne())
-    throw std::invalid_argument(std::string("`") + one.operation + "`: dimension " + std::to_string(one.dim) + " has size " +
-                                std::to_string(number(one.size)) + " with these numbers, it must be 1");
+    throw ArrangementError(Diagnostic::Kind::Value, std::string("`") + one.operation + "`: dimension " + std::to_string(one.dim) +
+                                                        " has size " + std::to_string(number(one.size)) +
+                                                        " with these numbers, it must be 1");
   int64_t count = 1;
   for (const Shape &level : levels)
     for (const Symbol &size : level) {

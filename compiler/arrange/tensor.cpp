@@ -1,6 +1,5 @@
 #include "compiler/arrange/view.h"
 #include <atomic>
-#include <stdexcept>
 
 namespace tilery::arrange {
 namespace {
@@ -15,22 +14,25 @@ std::string shapeText(const Shape &shape) {
 int64_t normalise(const char *operation, int64_t dim, size_t rank) {
   int64_t n = rank;
   if (dim < -n || dim >= n)
-    throw std::out_of_range(std::string("`") + operation + "`: dimension " + std::to_string(dim) + " is out of range for " +
-                            std::to_string(rank) + " dimension" + (rank == 1 ? "." : "s."));
+    throw ArrangementError(Diagnostic::Kind::Index, std::string("`") + operation + "`: dimension " + std::to_string(dim) +
+                                                        " is out of range for " + std::to_string(rank) + " dimension" +
+                                                        (rank == 1 ? "." : "s."));
   return dim < 0 ? dim + n : dim;
 }
 
 void checkRank(const char *operation, const char *what, size_t given, const Shape &shape) {
   if (given != shape.size())
-    throw std::invalid_argument(std::string("`") + operation + "` got " + std::to_string(given) + " " + what +
-                                " for a tensor of shape `" + shapeText(shape) + "`: one per dimension is needed.");
+    throw ArrangementError(Diagnostic::Kind::Value, std::string("`") + operation + "` got " + std::to_string(given) + " " + what +
+                                                        " for a tensor of shape `" + shapeText(shape) +
+                                                        "`: one per dimension is needed.");
 }
 
 /// Refuses a size that is known, and not 1; `use`: what the operation does to the dimension.
 void checkOne(const char *operation, size_t dim, const Symbol &size, const char *use) {
   if (auto known = simplify(size).constant(); known && *known != 1)
-    throw std::invalid_argument(std::string("`") + operation + "`: dimension " + std::to_string(dim) + " has size " +
-                                std::to_string(*known) + "; only those of size 1 can be " + use);
+    throw ArrangementError(Diagnostic::Kind::Value, std::string("`") + operation + "`: dimension " + std::to_string(dim) +
+                                                        " has size " + std::to_string(*known) + "; only those of size 1 can be " +
+                                                        use);
 }
 
 bool keeps(const Symbol &s) { return s.constant() == -1; }
@@ -58,16 +60,18 @@ int64_t Tensor::count() { return instances; }
 Tensor::Tensor(Source source, std::vector<std::optional<Symbol>> shape, const std::vector<Name> &sizeOptions)
     : root(std::make_shared<Source>(std::move(source))) {
   if (root->isConstexpr && !shape.empty())
-    throw std::invalid_argument("`constexpr` can only be set for zero-dimensional tensors.");
+    throw ArrangementError(Diagnostic::Kind::Value, "`constexpr` can only be set for zero-dimensional tensors.");
   if (!root->isConstexpr && root->value.index() != 0)
-    throw std::invalid_argument("`value` can only be set for constexpr tensors.");
+    throw ArrangementError(Diagnostic::Kind::Value, "`value` can only be set for constexpr tensors.");
   if (root->name.empty())
     root->name = freshName();
   if (root->jagged && (*root->jagged < 1 || *root->jagged >= shape.size()))
-    throw std::out_of_range("`jagged_dim` must be a dimension behind the first, which counts the rows: 1 to " +
-                            std::to_string(int64_t(shape.size()) - 1) + ", not " + std::to_string(int64_t(*root->jagged)) + ".");
+    throw ArrangementError(Diagnostic::Kind::Index,
+                           "`jagged_dim` must be a dimension behind the first, which counts the rows: 1 to " +
+                               std::to_string(int64_t(shape.size()) - 1) + ", not " + std::to_string(int64_t(*root->jagged)) +
+                               ".");
   if (root->jagged && shape[*root->jagged])
-    throw std::invalid_argument("The size of the jagged dimension cannot be given: each row has its own.");
+    throw ArrangementError(Diagnostic::Kind::Value, "The size of the jagged dimension cannot be given: each row has its own.");
   for (size_t d = 0; d < shape.size(); ++d) {
     std::string prefix = "ninetoothed_" + root->name;
     auto sized = [&] {
@@ -96,7 +100,7 @@ size_t Tensor::levels() const { return current->levels.size() - depth; }
 
 Tensor Tensor::inner() const {
   if (isInnermost())
-    throw std::invalid_argument("The elements of this tensor are not tensors.");
+    throw ArrangementError(Diagnostic::Kind::Value, "The elements of this tensor are not tensors.");
   return Tensor(root, current, depth + 1);
 }
 
@@ -153,8 +157,8 @@ Tensor Tensor::tile(const std::vector<Symbol> &tile, const std::vector<std::opti
   Tile step;
   auto check = [](const char *what, const Symbol &number, const char *otherwise) {
     if (auto value = number.constant(); value && *value < 1 && *value != -1)
-      throw std::invalid_argument(std::string("`tile`: a ") + what + " is positive, or -1 for " + otherwise + ", got " +
-                                  std::to_string(*value) + ".");
+      throw ArrangementError(Diagnostic::Kind::Value, std::string("`tile`: a ") + what + " is positive, or -1 for " + otherwise +
+                                                          ", got " + std::to_string(*value) + ".");
   };
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d].constant() != 0)
@@ -228,7 +232,7 @@ Tensor Tensor::permute(const std::vector<int64_t> &order) const {
   for (size_t d = 0; d < order.size(); ++d) {
     int64_t from = normalise("permute", order[d], ndim());
     if (dims[from] != -1)
-      throw std::invalid_argument("`permute`: dimension " + std::to_string(from) + " is named twice.");
+      throw ArrangementError(Diagnostic::Kind::Value, "`permute`: dimension " + std::to_string(from) + " is named twice.");
     dims[from] = d;
     result.push_back(shape()[from]);
   }
@@ -240,8 +244,8 @@ Tensor Tensor::flatten(std::optional<int64_t> start, std::optional<int64_t> end)
   auto place = [&](int64_t dim) { return dim == rank ? rank : normalise("flatten", dim, rank); };
   size_t first = start ? place(*start) : 0, last = end ? place(*end) : rank;
   if (first >= last)
-    throw std::invalid_argument("`flatten`: no dimensions between " + std::to_string(first) + " and " + std::to_string(last) +
-                                " (exclusive).");
+    throw ArrangementError(Diagnostic::Kind::Value, "`flatten`: no dimensions between " + std::to_string(first) + " and " +
+                                                        std::to_string(last) + " (exclusive).");
   Shape result(shape().begin(), shape().begin() + first);
   Symbol count = 1;
   for (size_t d = first; d < last; ++d)
@@ -283,9 +287,9 @@ Tensor Tensor::slice(const std::vector<Slice> &slices) const {
     ellipses += s.kind == Slice::Kind::ellipsis;
   }
   if (ellipses > 1)
-    throw std::invalid_argument("Only one `Ellipsis` is allowed.");
+    throw ArrangementError(Diagnostic::Kind::Value, "Only one `Ellipsis` is allowed.");
   if (taken > ndim())
-    throw std::out_of_range("too many"); // the caller prints the index
+    throw ArrangementError(Diagnostic::Kind::Index, "too many"); // the caller prints the index
   // Every dimension gets a range; then indices are squeezed and new axes inserted.
   Shape result;
   std::vector<Symbol> offsets, steps;
@@ -318,7 +322,7 @@ Tensor Tensor::slice(const std::vector<Slice> &slices) const {
       Symbol step = s.step.value_or(1);
       bool backward = step.constant() && *step.constant() < 0;
       if (step.constant() == 0)
-        throw std::invalid_argument("A slice's step cannot be 0.");
+        throw ArrangementError(Diagnostic::Kind::Value, "A slice's step cannot be 0.");
       Symbol start = s.start ? fromEnd(*s.start) : backward ? size - 1 : Symbol(0);
       Symbol stop = s.stop ? fromEnd(*s.stop) : backward ? Symbol(-1) : size;
       result.push_back(floorDiv(stop - start + step - (backward ? -1 : 1), step));
@@ -339,14 +343,14 @@ Tensor Tensor::slice(const std::vector<Slice> &slices) const {
 
 void Tensor::setInner(const Tensor &inner) {
   if (inner.depth != depth + 1 || inner.root->name != root->name)
-    throw std::invalid_argument("A tensor's `dtype` can only be replaced by one derived from it.");
+    throw ArrangementError(Diagnostic::Kind::Value, "A tensor's `dtype` can only be replaced by one derived from it.");
   for (const View *view = inner.current.get(); view; view = view->input.get())
     if (view == current.get()) {
       current = inner.current;
       root = inner.root;
       return;
     }
-  throw std::invalid_argument("A tensor's `dtype` can only be replaced by one derived from it.");
+  throw ArrangementError(Diagnostic::Kind::Value, "A tensor's `dtype` can only be replaced by one derived from it.");
 }
 
 void Tensor::setShape(const Shape &shape) {

@@ -2,7 +2,8 @@
 /// Symbolic arrangement of tensors (the algebra under NineToothed): integer expressions, hierarchical tensors and the maps from a
 /// program's indices to the elements of the source. No IR and no data: `arrange_ir.h` turns the result into tile IR.
 ///
-/// Errors: std::invalid_argument (a wrong value), std::out_of_range (a wrong dimension or index).
+/// Errors: ArrangementError, a Value (a wrong value) or an Index (a wrong dimension or index).
+#include "tilery/diagnostic.h"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,6 +15,12 @@
 
 #pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery::arrange {
+
+/// What is wrong with an arrangement. Places are unknown here: what calls these functions for a program knows where it stands.
+class ArrangementError : public Error {
+public:
+  ArrangementError(Diagnostic::Kind kind, std::string message) : Error({kind, std::move(message)}) {}
+};
 
 /// Who supplies the value of a name: nobody yet (plain), the caller by keyword (constexpr), the caller or the compiler's model (meta).
 enum class Role : uint8_t { plain, constant, meta };

@@ -47,7 +47,7 @@ static Symbol toPart(nb::handle value) {
 Symbol toSymbol(nb::handle value) {
   Symbol symbol = toPart(value);
   if (!symbol.isNumber())
-    throw std::invalid_argument("`" + symbol.str() + "` is not an integer expression.");
+    throw ArrangementError(Diagnostic::Kind::Value, "`" + symbol.str() + "` is not an integer expression.");
   return symbol;
 }
 
@@ -60,7 +60,8 @@ std::optional<Symbol> toOptional(nb::handle value) { return value.is_none() ? st
 /// Refuses what is no tuple or list of entries for dimensions.
 void checkEntries(nb::handle values) {
   if (!nb::hasattr(values, "__iter__"))
-    throw nb::type_error(("a tuple with an entry for each dimension is expected, got `" + text(values) + "`.").c_str());
+    throw ArrangementError(Diagnostic::Kind::Type,
+                           "a tuple with an entry for each dimension is expected, got `" + text(values) + "`.");
 }
 
 std::vector<Symbol> toSymbols(nb::handle values) {
@@ -103,13 +104,13 @@ Symbol makeSymbol(nb::handle expr, nb::handle isConstexpr, nb::handle isMeta, nb
   const std::optional<int64_t> lower = optionalInteger(lowerBound, "lower_bound");
   const std::optional<int64_t> upper = optionalInteger(upperBound, "upper_bound");
   if (meta.value_or(false) && !constant.value_or(true))
-    throw nb::value_error("Non-constexpr meta symbol is not supported.");
+    throw ArrangementError(Diagnostic::Kind::Value, "Non-constexpr meta symbol is not supported.");
   Symbol symbol = toPart(expr);
   const bool special = meta.value_or(false) || constant.value_or(false);
   if (!special && !lower && !upper && !powerOfTwo)
     return symbol;
   if (!symbol.isName())
-    throw nb::value_error("`constexpr` and `meta` are properties of name symbols.");
+    throw ArrangementError(Diagnostic::Kind::Value, "`constexpr` and `meta` are properties of name symbols.");
   Role role = meta.value_or(false) ? Role::meta : constant.value_or(false) ? Role::constant : Role::plain;
   return Symbol::named(symbol.name().label, role, lower, upper, powerOfTwo);
 }
@@ -120,24 +121,25 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
     return result;
   const bool one = PyDict_Check(options.ptr());
   if (!one && !nb::hasattr(options, "__iter__"))
-    throw nb::type_error(
-        ("`shape_options` is a dict, or a tuple with one for each dimension, got `" + text(options) + "`.").c_str());
+    throw ArrangementError(Diagnostic::Kind::Type,
+                           "`shape_options` is a dict, or a tuple with one for each dimension, got `" + text(options) + "`.");
   nb::tuple entries = one ? nb::make_tuple() : nb::tuple(options); // any iterable
   if (!one && entries.size() != rank)
-    throw nb::value_error(("`shape_options` has " + std::to_string(entries.size()) + " entries for " + std::to_string(rank) +
-                           " dimensions: one for each, or one dict for all, is needed.")
-                              .c_str());
+    throw ArrangementError(Diagnostic::Kind::Value, "`shape_options` has " + std::to_string(entries.size()) + " entries for " +
+                                                        std::to_string(rank) +
+                                                        " dimensions: one for each, or one dict for all, is needed.");
   for (size_t d = 0; d < rank; ++d) {
     nb::object entry = one ? nb::borrow(options) : nb::object(entries[d]);
     if (!entry.is_none() && !PyDict_Check(entry.ptr()))
-      throw nb::type_error(("`shape_options` has a dict or None for each dimension, got `" + text(entry) + "`.").c_str());
+      throw ArrangementError(Diagnostic::Kind::Type,
+                             "`shape_options` has a dict or None for each dimension, got `" + text(entry) + "`.");
     nb::dict dict = entry.is_none() ? nb::dict() : nb::cast<nb::dict>(entry);
     static const std::set<std::string> known{"constexpr", "meta", "lower_bound", "upper_bound", "power_of_two"};
     for (auto [key, value] : dict)
       if (!PyUnicode_Check(key.ptr()) || !known.contains(nb::cast<std::string>(key)))
-        throw nb::type_error(("`shape_options` has no option " + text(key) + ": constexpr, meta, lower_bound, upper_bound and " +
-                              "power_of_two are known.")
-                                 .c_str());
+        throw ArrangementError(Diagnostic::Kind::Type, "`shape_options` has no option " + text(key) +
+                                                           ": constexpr, meta, lower_bound, upper_bound and " +
+                                                           "power_of_two are known.");
     auto get = [&](const char *key) { return dict.contains(key) ? nb::object(dict[key]) : nb::none(); };
     Symbol symbol =
         makeSymbol(nb::str("size"), get("constexpr"), get("meta"), get("lower_bound"), get("upper_bound"), get("power_of_two"));
@@ -157,13 +159,11 @@ HandleRef makeTensor(nb::object rank, nb::object shape, nb::object dtype, nb::ob
   if (!shape.is_none())
     sizes = toOptionals(shape);
   else if (ndim && *ndim < 0)
-    throw nb::value_error(("`ndim` must not be negative, got " + std::to_string(*ndim) + ".").c_str());
+    throw ArrangementError(Diagnostic::Kind::Value, "`ndim` must not be negative, got " + std::to_string(*ndim) + ".");
   else if (ndim)
     sizes.resize(*ndim);
-  else {
-    PyErr_SetString(PyExc_AssertionError, "Either `ndim` or `shape` must be provided.");
-    throw nb::python_error();
-  }
+  else
+    throw ArrangementError(Diagnostic::Kind::Assertion, "Either `ndim` or `shape` must be provided.");
   Source source;
   source.name = optionalText(name, "name").value_or("");
   source.dtype = dtypeText(dtype);
@@ -190,9 +190,9 @@ std::vector<Slice> toSlices(nb::handle key, const Tensor &tensor) {
     else if (PyIndex_Check(item.ptr()) || nb::isinstance<Symbol>(item)) // NumPy's integers, too
       slices.push_back({Slice::Kind::index, toSymbol(item), {}, {}});
     else
-      throw nb::type_error(("Index `" + nb::cast<std::string>(nb::repr(item)) + "` must be an `int`, `slice`, or `None`, not `" +
-                            nb::cast<std::string>(item.type().attr("__name__")) + "`.")
-                               .c_str());
+      throw ArrangementError(Diagnostic::Kind::Type, "Index `" + nb::cast<std::string>(nb::repr(item)) +
+                                                         "` must be an `int`, `slice`, or `None`, not `" +
+                                                         nb::cast<std::string>(item.type().attr("__name__")) + "`.");
   }
   size_t taken = 0, ellipses = 0;
   for (const Slice &slice : slices) {
@@ -200,9 +200,9 @@ std::vector<Slice> toSlices(nb::handle key, const Tensor &tensor) {
     ellipses += slice.kind == Slice::Kind::ellipsis;
   }
   if (ellipses <= 1 && taken > tensor.ndim())
-    throw nb::index_error(("Index `" + nb::cast<std::string>(nb::repr(key)) + "` is out of bounds for tensor of shape `" +
-                           nb::cast<std::string>(nb::repr(toTuple(tensor.shape()))) + "`.")
-                              .c_str());
+    throw ArrangementError(Diagnostic::Kind::Index, "Index `" + nb::cast<std::string>(nb::repr(key)) +
+                                                        "` is out of bounds for tensor of shape `" +
+                                                        nb::cast<std::string>(nb::repr(toTuple(tensor.shape()))) + "`.");
   return slices;
 }
 
@@ -249,7 +249,8 @@ void bindSymbol(nb::module_ &m) {
   // Python would ask for items 0, 1, 2, ... of whatever has items.
   symbol.def("__iter__", [](const Symbol &s) {
     if (s.kind() != ExprKind::tuple)
-      throw nb::type_error(("`" + s.str() + "` cannot be iterated over: it is not known how many items it has.").c_str());
+      throw ArrangementError(Diagnostic::Kind::Type,
+                             "`" + s.str() + "` cannot be iterated over: it is not known how many items it has.");
     return nb::iter(nb::cast(s.args()));
   });
   symbol.def("__neg__", [](const Symbol &s) { return -s; });
@@ -264,13 +265,14 @@ void bindSymbol(nb::module_ &m) {
   symbol.def("__repr__", &Symbol::str);
   symbol.def("__index__", [](const Symbol &s) {
     if (!s.constant())
-      throw nb::type_error(("`" + s.str() + "` has no value until the kernel is launched.").c_str());
+      throw ArrangementError(Diagnostic::Kind::Type, "`" + s.str() + "` has no value until the kernel is launched.");
     return *s.constant();
   });
   symbol.def("__bool__", [](const Symbol &s) {
     bool comparison = s.kind() >= ExprKind::less && s.kind() <= ExprKind::greaterEqual;
     if (comparison)
-      throw nb::value_error(("Whether `" + s.str() + "` holds is not known until the kernel is launched.").c_str());
+      throw ArrangementError(Diagnostic::Kind::Value,
+                             "Whether `" + s.str() + "` holds is not known until the kernel is launched.");
     return s.constant() != 0;
   });
   symbol.def("names", [](const Symbol &s) { return nb::steal<nb::object>(PySet_New(nb::cast(s.names()).ptr())); });
@@ -351,7 +353,8 @@ void bindOperations(nb::class_<Handle> &tensor) {
         checkEntries(amounts);
         for (nb::handle amount : amounts) {
           if (!PySequence_Check(amount.ptr()) || nb::len(amount) != 2)
-            throw nb::type_error(("`pad` takes a pair (before, after) for each dimension, got `" + text(amount) + "`.").c_str());
+            throw ArrangementError(Diagnostic::Kind::Type,
+                                   "`pad` takes a pair (before, after) for each dimension, got `" + text(amount) + "`.");
           pairs.push_back({toSymbol(amount[0]), toSymbol(amount[1])});
         }
         return wrap(h.tensor.pad(pairs));
@@ -363,7 +366,7 @@ void bindOperations(nb::class_<Handle> &tensor) {
   // Python would ask for items 0, 1, 2, ... without end.
   tensor.def("__iter__", [](Handle &h) -> nb::object {
     const std::string shape = text(toTuple(h.tensor.shape()));
-    throw nb::type_error(("A symbolic tensor, of shape `" + shape + "` here, cannot be iterated over.").c_str());
+    throw ArrangementError(Diagnostic::Kind::Type, "A symbolic tensor, of shape `" + shape + "` here, cannot be iterated over.");
   });
   tensor.def("innermost", [](Handle &h) { return wrap(h.tensor.innermost()); });
   tensor.def("__copy__", [](Handle &h) { return wrap(h.tensor); });

@@ -9,7 +9,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string &what, const char *expected, nb::handle value) {
   const std::string got = nb::cast<std::string>(nb::repr(value));
-  throw nb::type_error(("`" + what + "` must be " + expected + ", got `" + got + "`.").c_str());
+  throw arrange::ArrangementError(Diagnostic::Kind::Type, "`" + what + "` must be " + expected + ", got `" + got + "`.");
 }
 
 /// numpy.bool has no `__index__`.

@@ -1,5 +1,6 @@
 // tilery::Error becomes tilery.errors.Error and the built-in exception of its kind.
 #include "binding.h"
+#include "tilery/arrange.h"
 #include "tilery/gpu_error.h"
 #include <nanobind/stl/string.h>
 
@@ -48,6 +49,8 @@ void setPythonError(const Error &error) {
   const Diagnostic &diagnostic = error.diagnostic();
   nb::module_ errors = nb::module_::import_("tilery.errors");
   nb::list chain;
+  if (dynamic_cast<const arrange::ArrangementError *>(&error))
+    chain = nb::cast<nb::list>(nb::module_::import_("tilery.core.frames").attr("of_caller")());
   for (const SourceLocation &where : diagnostic.chain)
     chain.append(nb::make_tuple(where.file, where.line, where.col, where.function));
   nb::object hint = diagnostic.hint.empty() ? nb::object(nb::none()) : nb::object(nb::str(diagnostic.hint.c_str()));

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import types
 
 import tilery
 
-from ..errors import Error
+from ..errors import Error, Place
+from ..frontend import position
 from .present import present
 
 _OWN = tuple(os.path.join(os.path.realpath(folder), "") for folder in tilery.__path__)
@@ -29,6 +31,20 @@ def of_program(error: BaseException) -> types.TracebackType | None:
         if isinstance(each, Error) and not any(cause and _without_ours(cause) for cause in led):
             each.__cause__ = None  # it says the same in fewer words
     return error.__traceback__
+
+
+def of_caller() -> list[Place]:
+    """Where the program stands that called us: in traced functions the chain of their calls, else the innermost line that is
+    not ours."""
+    chain = position.current()
+    frame: types.FrameType | None = sys._getframe(1)
+    while not chain and frame is not None:
+        code = frame.f_code
+        if not _is_ours(code.co_filename):
+            line, _, column, _ = list(code.co_positions())[frame.f_lasti // 2]
+            chain = [(code.co_filename, line or frame.f_lineno, (column or 0) + 1, code.co_name)]
+        frame = frame.f_back
+    return chain
 
 
 def trimmed(error: Error) -> Error:

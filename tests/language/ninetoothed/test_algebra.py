@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tilery import ninetoothed
+from tilery.errors import Error
 from tilery.ninetoothed import Symbol, Tensor, block_size, naming
 
 
@@ -144,7 +145,28 @@ def test_truth_of_a_comparison_is_not_known():
 def test_error_texts(make, kind, message):
     with pytest.raises(kind) as caught:
         make()
-    assert str(caught.value) == message
+    assert getattr(caught.value, "message", str(caught.value)) == message
+
+
+def test_errors_say_where():
+    with pytest.raises(Error) as caught:
+        Tensor(2).permute((0, 0))
+    assert isinstance(caught.value, ValueError)
+    ((file, line, column, function),) = caught.value.chain
+    assert (file, column, function) == (__file__, 9, "test_errors_say_where")
+    text = str(caught.value).splitlines()
+    assert text == [
+        f"{__file__}:{line}:9: `permute`: dimension 0 is named twice.",
+        "    Tensor(2).permute((0, 0))",
+        "    ^",
+    ]
+
+
+def test_errors_in_what_we_call_say_where_the_program_called_us():
+    x = Tensor(1)
+    with pytest.raises(Error, match="has no value. Give it one in `subs`") as caught:
+        x.eval()
+    assert caught.value.chain[0][::3] == (__file__, "test_errors_in_what_we_call_say_where_the_program_called_us")
 
 
 def test_squeezed_are_sizes_of_one_and_those_that_are_not_known():

@@ -26,8 +26,8 @@ TEST(ArrangeSteps, AnInnerLevelStaysOne) {
 TEST(ArrangeSteps, NonsenseIsRefused) {
   Tensor tensor = source({4}).tile({2});
   auto steps = stepsOf(tensor);
-  EXPECT_THROW(fromSteps(tensor.source(), {}, 0), std::invalid_argument);
-  EXPECT_THROW(fromSteps(tensor.source(), steps, 2), std::invalid_argument);
+  EXPECT_THROW(fromSteps(tensor.source(), {}, 0), ArrangementError);
+  EXPECT_THROW(fromSteps(tensor.source(), steps, 2), ArrangementError);
   steps[1].kind = "fold";
-  EXPECT_THROW(fromSteps(tensor.source(), steps, 0), std::invalid_argument);
+  EXPECT_THROW(fromSteps(tensor.source(), steps, 0), ArrangementError);
 }

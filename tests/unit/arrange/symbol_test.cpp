@@ -28,7 +28,7 @@ TEST(Symbol, DivisionRoundsDownAndIsTotal) {
   EXPECT_EQ(floorDiv(7, 0).constant(), 0);
   EXPECT_EQ(floorMod(7, 0).constant(), 0);
   EXPECT_EQ(ceilDiv(7, 2).constant(), 4);
-  EXPECT_THROW(Symbol::make(ExprKind::truediv, {7, 2}), std::invalid_argument);
+  EXPECT_THROW(Symbol::make(ExprKind::truediv, {7, 2}), ArrangementError);
 }
 
 TEST(Symbol, RolesPrefixTheNameAndSetBounds) {
@@ -39,7 +39,7 @@ TEST(Symbol, RolesPrefixTheNameAndSetBounds) {
   EXPECT_TRUE(meta.name().powerOfTwo);
   EXPECT_EQ(constant.str(), "ninetoothed_constexpr_prefix_C");
   EXPECT_EQ(constant.name().upper, 64);
-  EXPECT_THROW(Symbol::named("B", Role::meta, 64, 32), std::invalid_argument);
+  EXPECT_THROW(Symbol::named("B", Role::meta, 64, 32), ArrangementError);
 }
 
 TEST(Symbol, NamesSubstituteReplace) {
@@ -58,26 +58,26 @@ TEST(Symbol, TuplesAndItems) {
   EXPECT_EQ(Symbol::parse("(a, b)[-2] + 1").str(), "a + 1");
   EXPECT_EQ(Symbol::parse("x[i]").substitute({{"x", Symbol::parse("(a, 7)")}, {"i", 1}}).constant(), 7);
   EXPECT_EQ(Symbol::parse("x[i] + x[j]").names().size(), 3u);
-  EXPECT_THROW(Symbol::parse("(a, b)[2]"), std::out_of_range);
+  EXPECT_THROW(Symbol::parse("(a, b)[2]"), ArrangementError);
 }
 
 TEST(Symbol, ParseRefusesWhatIsNoInteger) {
   for (const char *text : {"", "a +", "1.5", "a b", "(a", "f(a)", "2x", "x[]", "x[i", "(a b)", "(a, b", "[a]", "min(a)"})
-    EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text;
+    EXPECT_THROW(Symbol::parse(text), ArrangementError) << text;
 }
 
 TEST(Symbol, WhatHasMoreThan64BitsIsRefused) {
   for (const char *text : {"2 ** 63", "3 ** 999999999", "(-2) ** 999999998", "9 * 999999999999999999 * 9", "2 ** 62 + 2 ** 62",
                            "-(2 ** 62) - 2 ** 62 - 1", "(-(2 ** 62) - 2 ** 62) // -1", "-(-(2 ** 62) - 2 ** 62)",
                            "abs(-(2 ** 62) - 2 ** 62)", "(-(2 ** 62) - 2 ** 62) / -1"})
-    EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text;
+    EXPECT_THROW(Symbol::parse(text), ArrangementError) << text;
   EXPECT_EQ(Symbol::parse("(-2) ** 63").constant(), INT64_MIN);
   EXPECT_EQ(Symbol::parse("((-2) ** 63) % -1").constant(), 0);
   EXPECT_EQ(Symbol::parse("(-1) ** 999999999999999999").constant(), -1); // soon
   EXPECT_EQ(Symbol::parse("0 ** 0 + 0 ** 999999999 + 1 ** 999999999").constant(), 2);
   try {
     Symbol::parse("10 ** 19");
-  } catch (const std::invalid_argument &error) {
+  } catch (const ArrangementError &error) {
     EXPECT_STREQ(error.what(), "`10 ** 19` has more than 64 bits.");
   }
 }
@@ -95,7 +95,7 @@ TEST(Symbol, OperationsInsideEachOtherAreBounded) {
   for (const std::string &text :
        {repeated("(", many), repeated("-", many) + "a", repeated("a ** ", many) + "a", repeated("a[", many),
         repeated("a + ", many) + "a", "a" + repeated("[b]", many), repeated("abs(", many)})
-    EXPECT_THROW(Symbol::parse(text), std::invalid_argument) << text.substr(0, 20);
+    EXPECT_THROW(Symbol::parse(text), ArrangementError) << text.substr(0, 20);
 }
 
 TEST(Simplify, EqualPolynomialsPrintEqually) {

@@ -38,10 +38,10 @@ TEST(JaggedTable, FlattenedRowsAreThoseOfThePaddedTensor) {
 
 TEST(JaggedTable, WhatIsMissing) {
   Tensor tensor = jagged(1, 2, 1);
-  EXPECT_THROW(evaluate(tensor), std::invalid_argument); // three lengths
+  EXPECT_THROW(evaluate(tensor), ArrangementError); // three lengths
   tensor.setRowLengths({1, -1});
-  EXPECT_THROW(evaluate(tensor), std::invalid_argument);
+  EXPECT_THROW(evaluate(tensor), ArrangementError);
   tensor.setRowLengths({});
-  EXPECT_THROW(evaluate(tensor), std::invalid_argument);
-  EXPECT_THROW(jagged(1, {}, 1).sourceTensor().setShape({1}), std::invalid_argument);
+  EXPECT_THROW(evaluate(tensor), ArrangementError);
+  EXPECT_THROW(jagged(1, {}, 1).sourceTensor().setShape({1}), ArrangementError);
 }

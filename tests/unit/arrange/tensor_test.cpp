@@ -143,7 +143,7 @@ TEST(ArrangeInner, OperationsActOnTheirLevelOnly) {
 
 TEST(ArrangeInner, OnlyADescendantReplacesTheElements) {
   Tensor a = source({4}).tile(symbols({2})), b = source({4}).tile(symbols({2}));
-  EXPECT_THROW(a.setInner(b.inner().unsqueeze(0)), std::invalid_argument);
+  EXPECT_THROW(a.setInner(b.inner().unsqueeze(0)), ArrangementError);
 }
 
 TEST(ArrangeDescribe, DiffersWhereTheElementsDo) {
@@ -177,20 +177,20 @@ TEST(ArrangeSlice, FollowsPython) {
   EXPECT_EQ(offsets(source({2, 3}).slice({index(-2)})), (Offsets{0, 1, 2}));
   EXPECT_EQ(levels(source({2, 3}).slice({axis, all, axis, index(0), axis})), (std::vector<int64_t>{1, 2, 1, 1}));
   EXPECT_EQ(levels(source({2, 3, 4}).slice({index(0), dots})), (std::vector<int64_t>{3, 4}));
-  EXPECT_THROW(source({2}).slice({dots, dots}), std::invalid_argument);
-  EXPECT_THROW(source({2}).slice({all, all}), std::out_of_range);
+  EXPECT_THROW(source({2}).slice({dots, dots}), ArrangementError);
+  EXPECT_THROW(source({2}).slice({all, all}), ArrangementError);
 }
 
 TEST(ArrangeErrors, RanksAndDimensionsAreChecked) {
   Tensor x = source({2, 3});
-  EXPECT_THROW(x.tile(symbols({2})), std::invalid_argument);
-  EXPECT_THROW(x.expand(symbols({-1})), std::invalid_argument);
-  EXPECT_THROW(x.permute({0, 0}), std::invalid_argument);
-  EXPECT_THROW(x.squeeze({0}), std::invalid_argument);
-  EXPECT_THROW(x.expand(symbols({4, -1})), std::invalid_argument);
-  EXPECT_THROW(x.squeeze({2}), std::out_of_range);
-  EXPECT_THROW(x.unsqueeze(3), std::out_of_range);
-  EXPECT_THROW(x.inner(), std::invalid_argument);
+  EXPECT_THROW(x.tile(symbols({2})), ArrangementError);
+  EXPECT_THROW(x.expand(symbols({-1})), ArrangementError);
+  EXPECT_THROW(x.permute({0, 0}), ArrangementError);
+  EXPECT_THROW(x.squeeze({0}), ArrangementError);
+  EXPECT_THROW(x.expand(symbols({4, -1})), ArrangementError);
+  EXPECT_THROW(x.squeeze({2}), ArrangementError);
+  EXPECT_THROW(x.unsqueeze(3), ArrangementError);
+  EXPECT_THROW(x.inner(), ArrangementError);
   EXPECT_EQ(levels(x.unsqueeze(-1)), (std::vector<int64_t>{2, 3, 1}));
 }
 
