@@ -56,21 +56,32 @@ void find(Operation *op, llvm::StringRef fault, const llvm::Twine &message, llvm
     current->found.push_back(std::move(finding));
 }
 
+/// What is said of elements that are moved one by one, or by a thread each, where no steps of the place say how far neighbours are apart.
+static void placesUnknown(Operation *access, tile::AccessOp place, const std::string &moved) {
+  bool writes = !isa<tile::LoadOp>(access);
+  if (!place)
+    return find(access, writes ? "scatter" : "gather", moved + ": each has a pointer of its own",
+                "compute the places from a range that counts up by one along the last dimension");
+  find(access, writes ? "scatter" : "gather", moved + ": their places are looked up or computed for each",
+       writes ? "sort, so that neighbours are written to neighbours, or write whole rows"
+              : "load whole rows by index instead of single elements, or keep what is looked up in a small table");
+}
+
+static void neighboursApart(Operation *access, std::optional<int64_t> step, const std::string &moved) {
+  std::string distance = step ? std::to_string(*step) + " elements apart" : "a stride apart that is known at the launch only";
+  find(access, isa<tile::LoadOp>(access) ? "gather" : "scatter", moved + ": neighbours lie " + distance,
+       "let the last dimension of the tile run along the dimension that is contiguous in memory, or pass a contiguous tensor");
+}
+
 void lanesApart() {
   if (!current || !current->access)
     return;
   Operation *access = current->access;
-  bool writes = !isa<tile::LoadOp>(access);
-  std::string moved = writes ? "elements are written one by one" : "elements are read one by one";
+  std::string moved = isa<tile::LoadOp>(access) ? "elements are read one by one" : "elements are written one by one";
   auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
-  if (!place)
-    return find(access, writes ? "scatter" : "gather", moved + ": each has a pointer of its own",
-                "compute the places from a range that counts up by one along the last dimension");
-  unsigned rank = place.getSteps().size();
-  if (llvm::any_of(llvm::seq(rank), [&](unsigned dim) { return !place.isStrided(dim); }))
-    return find(access, writes ? "scatter" : "gather", moved + ": their places are looked up or computed for each",
-                writes ? "sort, so that neighbours are written to neighbours, or write whole rows"
-                       : "load whole rows by index instead of single elements, or keep what is looked up in a small table");
+  unsigned rank = place ? place.getSteps().size() : 0;
+  if (!place || llvm::any_of(llvm::seq(rank), [&](unsigned dim) { return !place.isStrided(dim); }))
+    return placesUnknown(access, place, moved);
   ArrayRef<int64_t> shape = cast<tile::AccessType>(place.getType()).getShape();
   SmallVector<std::optional<int64_t>> steps; // of dimensions with neighbours
   for (unsigned d = 0; d < rank; ++d)
@@ -80,10 +91,19 @@ void lanesApart() {
     return;
   if (llvm::is_contained(steps, 1))
     return transposed(access);
-  std::optional<int64_t> last = steps.back();
-  std::string distance = last ? std::to_string(*last) + " elements apart" : "a stride apart that is known at the launch only";
-  find(access, writes ? "scatter" : "gather", moved + ": neighbours lie " + distance,
-       "let the last dimension of the tile run along the dimension that is contiguous in memory, or pass a contiguous tensor");
+  neighboursApart(access, steps.back(), moved);
+}
+
+void threadsApart(Operation *access, unsigned dim) {
+  if (!current)
+    return;
+  std::string moved = isa<tile::LoadOp>(access) ? "threads read an element each" : "threads write an element each";
+  auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
+  if (!place || !place.isStrided(dim))
+    return placesUnknown(access, place, moved);
+  std::optional<int64_t> step = analysis::constantOf(place.getSteps()[dim]);
+  if (!step || *step < -1 || *step > 1)
+    neighboursApart(access, step, moved);
 }
 
 /// Whether the kernel has far larger tiles than the op's: what is done for their rows, or once, costs little.
@@ -147,6 +167,26 @@ void atomics(Operation *op) {
 void oneByOne(Operation *op, llvm::StringRef why) {
   find(op, "scalar", "elements are computed one after another, without vectors: " + why.str(),
        "write it as an operation on whole tiles");
+}
+
+void serialLoop(Operation *loop) {
+  constexpr int64_t few = 8; // turns that cost nothing
+  auto bounds = cast<scf::ForOp>(loop);
+  auto first = analysis::constantOf(bounds.getLowerBound()), last = analysis::constantOf(bounds.getUpperBound());
+  if (!current || (first && last && *last - *first < few) || loop->getParentOfType<tile::ParallelOp>())
+    return;
+  bool moves = false;
+  WalkResult others = loop->walk([&](Operation *op) {
+    bool tiles = llvm::any_of(op->getOperandTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.getNumElements() > 1;
+    });
+    moves |= isa<tile::LoadOp, tile::StoreOp>(op);
+    bool reported = isa<tile::ElementStoreOp>(op); // where code is made for it
+    return tiles || reported || (op != loop && isa<LoopLikeOpInterface>(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (moves && !others.wasInterrupted())
+    oneByOne(loop, "a serial loop moves single elements");
 }
 
 /// Whether a load within `around` says where the access is.

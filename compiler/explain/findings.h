@@ -65,6 +65,8 @@ private:
 // -- what more than one place finds
 /// The lanes of the current Access are moved one by one.
 void lanesApart();
+/// Neighbouring threads move an element each of a load or store, along its dimension `dim`.
+void threadsApart(mlir::Operation *access, unsigned dim);
 /// Lanes of integers are divided by what is not known when code is made.
 void division(mlir::Operation *op);
 /// Lanes are converted. Noted where a kernel computes in more bits than it keeps in memory, and in such as have no instructions.
@@ -75,6 +77,8 @@ void transposed(mlir::Operation *op);
 void atomics(mlir::Operation *op);
 /// Elements are computed one after another: `why` there are no vectors.
 void oneByOne(mlir::Operation *op, llvm::StringRef why);
+/// So is all that a serial loop does, where it moves single elements and has no tiles.
+void serialLoop(mlir::Operation *loop);
 /// So are the points of a parallel loop.
 void pointsOneByOne(mlir::Operation *parallel);
 

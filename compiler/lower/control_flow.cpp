@@ -59,6 +59,8 @@ SmallVector<llvm::Value *> KernelEmitter::forLoop(scf::ForOp op, ArrayRef<llvm::
 bool KernelEmitter::forOp(scf::ForOp op) {
   if (plan.elementLoops.contains(op))
     return ElementLoop(*this, op).emit();
+  if (!runsInThreads(op))
+    explain::serialLoop(op);
   bool ok = true;
   forLoop(op, {}, [&](ArrayRef<llvm::Value *>) {
     ok = block(*op.getBody());

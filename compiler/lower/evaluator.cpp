@@ -2,6 +2,7 @@
 #include "compiler/lower/evaluator.h"
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/explain/findings.h"
+#include "compiler/lower/explain_plan.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
 
@@ -147,6 +148,7 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
         Lanes other = op.getOther() && where.exists ? value(op.getOther(), point) : nullptr;
         e.at(op.getLoc());
         explain::Access access(op);
+        explainThreads(op, point);
         return load(where, other);
       })
       .Case([&](tile::BufferLoadOp op) { return load(bufferAddress(op.getBuffer(), point)); })

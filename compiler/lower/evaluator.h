@@ -16,7 +16,8 @@ struct Index {
   unsigned level = 0;           // the innermost loop that moves it
   int64_t multiple = 1;         // known divisor of base (0: base is 0)
   int loop = -1;                // the nest dimension it is exactly the counter of, -1: none
-  bool owned = false; // of an element that this thread has in every nest: what is computed there stays known (OwnedScope)
+  bool owned = false;     // of an element that this thread has in every nest: what is computed there stays known (OwnedScope)
+  bool ofThreads = false; // neighbouring threads have neighbours along it, one element each
   bool uniform() const { return step == 0 && !lanes; }
 };
 using Point = llvm::SmallVector<Index, 4>;

@@ -43,6 +43,12 @@ void explainStorage(const Plan &plan, tile::KernelOp kernel, uint64_t bytes) {
                 "take smaller tiles, or a loop over pieces of them");
 }
 
+void explainThreads(Operation *access, ArrayRef<Index> point) {
+  const Index *walked = llvm::find_if(point, [](const Index &index) { return index.ofThreads; });
+  if (walked != point.end())
+    explain::threadsApart(access, walked - point.begin());
+}
+
 void explainNest(const Nest &nest, const llvm::Twine &how) {
   if (!explain::wanted())
     return;
@@ -70,7 +76,11 @@ void explainNest(const Nest &nest, const llvm::Twine &how) {
       add("combines a dimension");
       break;
     }
-  explain::say(nest.sinks[0].op ? nest.sinks[0].op : nest.sinks[0].value.getDefiningOp(),
+  const Sink &first = nest.sinks[0];
+  Operation *computed = first.kind == Sink::Copy && first.value ? first.value.getDefiningOp() : nullptr;
+  if (first.op && computed && computed->hasTrait<OpTrait::ConstantLike>())
+    computed = nullptr; // a constant has no place of its own
+  explain::say(computed || !first.op ? computed : first.op,
                "loops over " + boxText(nest.shape) + " elements, " + how.str() + ": " + llvm::join(does, ", "));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // A plan in words, and what of it holds a kernel back: for users who ask for an explanation.
-#include "compiler/lower/plan.h"
+#include "compiler/lower/evaluator.h"
 
 namespace tilery::lower {
 
@@ -8,6 +8,8 @@ namespace tilery::lower {
 /// largest of them.
 void explainStorage(const Plan &plan, tile::KernelOp kernel, uint64_t bytes);
 /// Says what a nest does, in vectors of so many lanes (`how` else).
+/// Says where neighbouring threads move elements that are no neighbours; `access`: a load or store of the element at `point`.
+void explainThreads(mlir::Operation *access, llvm::ArrayRef<Index> point);
 void explainNest(const Nest &nest, const llvm::Twine &how);
 
 } // namespace tilery::lower

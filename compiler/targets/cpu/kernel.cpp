@@ -111,9 +111,34 @@ static void explainPadding(Operation *op, const DotPlan &product) {
                 "give tiles of products columns in multiples of " + std::to_string(blocking.lanes));
 }
 
+/// Whether a tile goes through elementwise operations to what the loop around it carries on.
+static bool isCarriedOn(Value tile) {
+  SmallVector<Value> work{tile};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp()))
+        return true;
+      if (lower::isElementwise(user) && seen.insert(user->getResult(0)).second)
+        work.push_back(user->getResult(0));
+    }
+  return false;
+}
+
+/// Says where a sum of short products is gone over once more each turn: what is done to it costs like a good part of the product.
+static void explainSum(Operation *op, const DotPlan &product) {
+  constexpr int64_t few = 16;
+  if (product.startsAtZero && product.k <= few && isCarriedOn(op->getResult(0)))
+    explain::find(op, "sum",
+                  "a product of K " + std::to_string(product.k) +
+                      " is computed for itself and then added: the sum is read and written once more each turn",
+                  "take longer steps along K, or scale and convert the factors, or the sum behind the loop, instead of the sum");
+}
+
 void CpuKernel::dotOp(Operation *op) {
   const auto &product = static_cast<const DotPlan &>(*plan.products.find(op)->second);
   explainPadding(op, product);
+  explainSum(op, product);
   if (explain::wanted()) {
     std::string text;
     llvm::raw_string_ostream stream(text);

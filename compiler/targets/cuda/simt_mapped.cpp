@@ -146,6 +146,8 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
     llvm::Value *rowNumber = nullptr;
     if (rank)
       indices.back() = moving(nullptr, map.width, map.width > 1);
+    if (rank)
+      indices.back().ofThreads = map.width == 1 && map.sizes.back() >= leastNeighbours;
     if (rank == 1) {
       indices.back().base = once(column, passed * map.width);
     } else if (rank > 1 && map.threads % inRow == 0) { // whole rows side by side

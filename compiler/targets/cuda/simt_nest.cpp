@@ -94,6 +94,8 @@ void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point,
     where = evaluator.scratchAddress(sink.buffers[0], nest.shape, point);
   }
   where.exists = e.band(where.exists, only);
+  if (sink.kind == Sink::Store)
+    lower::explainThreads(sink.op, point);
   evaluator.store(where, value);
 }
 
@@ -226,6 +228,7 @@ void SimtEmitter::mapNest(const Nest &nest) {
       llvm::Value *base = point[dim].base;
       point[dim] = Index{e.b.CreateMul(base, e.i64(width)), 1, nullptr, evaluator.level(), int64_t(width), int(dim)};
     }
+    point[dim].ofThreads = width == 1 && nest.shape[dim] >= leastNeighbours;
     SmallVector<Lanes> none;
     boundedBody(nest, point, dim, width, bounds, none);
   });
@@ -313,12 +316,15 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
     llvm::Value *row = b.CreateAdd(round, own);
     llvm::Value *active = b.CreateICmpSLT(row, e.i64(rows));
     Point rowPoint = pointOf(rowShape, row);
+    if (unsigned last = rowShape.size() - 1; !along && rowShape[last] >= leastNeighbours)
+      rowPoint[last].ofThreads = true;
     llvm::Value *end = b.CreateSelect(active, e.i64(length), e.i64(0));
     auto walk = [&](int64_t offset) {
       llvm::Value *from = b.CreateAdd(b.CreateMul(member, e.i64(width)), e.i64(offset));
       return nests.loop(from, end, along ? partials : 1, false, start, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
         Point point(rowPoint);
         point[axis] = Index{k, width > 1 ? 1 : 0, nullptr, evaluator.level(), int64_t(width), int(axis)};
+        point[axis].ofThreads = width == 1 && group >= leastNeighbours;
         SmallVector<Lanes> fresh;
         boundedBody(nest, point, axis, width, bounds, fresh);
         SmallVector<Lanes> next;

@@ -59,6 +59,9 @@ struct ThreadMap {
   uint64_t bytesBetweenWarps(const Lines &lines, int64_t count, unsigned bytes) const;
 };
 
+/// From so many threads side by side on, whether their elements lie side by side in memory is worth a word.
+constexpr int64_t leastNeighbours = 8;
+
 /// Elements a thread may hold of one tile: its code is written out for each vector.
 constexpr int64_t mostElements = 128;
 

@@ -314,6 +314,44 @@ def table():
     return table_kernel(4096).explain(torch.rand(4096), index, torch.empty(4096), seconds=0)
 
 
+@tilelang.jit
+def elements_kernel(n):
+    @T.prim_func
+    def elements(x: T.Tensor((n, 256), "float32"), o: T.Tensor((n,), "float32")):
+        with T.Kernel(n, threads=32) as b:
+            s = T.alloc_fragment((1,), "float32")
+            s[0] = 0.0
+            for i in T.serial(256):  # fault
+                s[0] = s[0] * 0.5 + x[b, i]
+            o[b] = s[0]
+
+    return elements
+
+
+@row("scalar")
+def elements():
+    return elements_kernel(16).explain(torch.rand(16, 256), torch.empty(16), seconds=0)
+
+
+@tileon.jit
+def scaled_sum_kernel(a, b, s, c, K, M: tl.constexpr, B: tl.constexpr):
+    m, k = tl.arange(0, M), tl.arange(0, B)
+    acc = tl.zeros((M, M), tl.float32)
+    for i in range(0, K, B):
+        x = tl.load(a + m[:, None] * K + (i + k)[None, :])
+        y = tl.load(b + (i + k)[:, None] * M + m[None, :])
+        scale = tl.load(s + i + m)
+        z = tl.dot(x, y)  # fault
+        acc = acc * scale[:, None] + z
+    tl.store(c + m[:, None] * M + m[None, :], acc)
+
+
+@row("sum")
+def scaled_sum():
+    a, b, s = torch.rand(64, 256), torch.rand(256, 64), torch.rand(512)
+    return scaled_sum_kernel.explain(a, b, s, torch.empty(64, 64), 256, M=64, B=16, grid=(1,), seconds=0)
+
+
 # -- without a fault
 @tileon.jit
 def add_kernel(x, y, o, n, B: tl.constexpr):

@@ -58,3 +58,40 @@ def next_kernel(x, n, B: tl.constexpr):
 def test_a_mask_that_ends_between_vectors_is_no_transposition(n):
     x = torch.empty(n)
     assert [each.fault for each in made(lambda: next_kernel[(4,)](x, n, B=256)).findings] == []
+
+
+@tileon.jit
+def column_kernel(x, o, stride, B: tl.constexpr):
+    r = tl.arange(0, B)
+    v = tl.load(x + r * stride)
+    tl.store(o + r, v + 1)
+
+
+@pytest.mark.parametrize("stride, distance", [(48, "a stride apart"), (1, None)])
+def test_threads_that_read_an_element_each_far_apart(stride, distance):
+    code = made(lambda: column_kernel[(1,)](torch.empty(128 * 48), torch.empty(128), stride, B=128))
+    assert [each.fault for each in code.findings] == (["gather"] if distance else [])
+    assert all(distance in each.message and each.message.startswith("threads read") for each in code.findings)
+
+
+@tileon.jit
+def spread_out_kernel(x, o, B: tl.constexpr):
+    r = tl.arange(0, B)
+    tl.store(o + r * 64, tl.load(x + r))
+
+
+def test_threads_that_write_an_element_each_far_apart():
+    (finding,) = made(lambda: spread_out_kernel[(1,)](torch.empty(128), torch.empty(128 * 64), B=128)).findings
+    assert finding.fault == "scatter" and "64 elements apart" in finding.message
+
+
+@tileon.jit
+def of_rows_kernel(x, scale, o, N: tl.constexpr):
+    r, c = tl.arange(0, 32), tl.arange(0, N)
+    s = tl.load(scale + r * 8)
+    tl.store(o + r[:, None] * N + c[None, :], tl.load(x + r[:, None] * N + c[None, :]) * s[:, None])
+
+
+def test_numbers_that_neighbouring_threads_share_are_no_gather():
+    x = torch.empty(32, 32)
+    assert made(lambda: of_rows_kernel[(1,)](x, torch.empty(256), torch.empty_like(x), N=32)).findings == []
