@@ -171,6 +171,42 @@ std::vector<Extent> NodeReader::extentsOf(Value place) {
   return extents;
 }
 
+/// The number that all elements of a mask are; none: they may differ.
+static Value scalarOf(Value mask) {
+  while (Operation *op = mask.getDefiningOp()) {
+    if (!isa<tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp, tile::PermuteOp>(op))
+      break;
+    mask = op->getOperand(0);
+  }
+  return isa<RankedTensorType>(mask.getType()) ? Value() : mask;
+}
+
+/// Whether a mask is computed from what is in memory.
+static bool isLoaded(Value mask) {
+  SmallVector<Value> work{mask};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (!op) {
+      auto argument = cast<BlockArgument>(value);
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr)
+        work.append({init->get(), loop.getTiedLoopYieldedValue(argument)->get()});
+      continue;
+    }
+    if (isa<tile::LoadOp, tile::ElementLoadOp, tile::BufferLoadOp, tile::AtomicRmwOp, tile::AtomicCasOp>(op) ||
+        (op->getNumRegions() && !isa<scf::ForOp>(op)))
+      return true;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      work.push_back(loop.getTiedLoopYieldedValue(loop.getTiedLoopRegionIterArg(cast<OpResult>(value)))->get());
+    llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
 Node NodeReader::access(Operation *op) {
   Node node(Node::Access, op);
   Value place = op->getOperand(0);
@@ -179,16 +215,27 @@ Node NodeReader::access(Operation *op) {
   node.extents = extentsOf(place);
   node.amount = tile::elementBytes(cast<tile::AccessType>(place.getType()).getElementType());
   node.argument = argumentOf(place);
-  bool masks = false;
+  SmallVector<Value> masks;
   if (auto separable = place.getDefiningOp<tile::AccessOp>()) {
-    masks = bool(separable.getResidual());
+    if (separable.getResidual())
+      masks.push_back(separable.getResidual());
     for (unsigned d = 0; d < node.extents.size(); ++d)
-      masks |= separable.getBound(d).size() == 1;
-  } else if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>()) {
-    masks = bool(pointers.getMask());
+      if (separable.getBound(d).size() == 1)
+        masks.push_back(separable.getBound(d)[0]);
+  } else if (auto pointers = place.getDefiningOp<tile::PointerAccessOp>(); pointers && pointers.getMask()) {
+    masks.push_back(pointers.getMask());
   }
-  if (masks)
-    unsure.push_back({op, "a mask hangs on data: all its elements are counted"});
+  for (Value mask : masks) {
+    Value all = scalarOf(mask);
+    if (!all) {
+      unsure.push_back({op, isLoaded(mask) ? maskOfData : "a mask is no end of a tile: all its elements are counted"});
+      continue;
+    }
+    Node branch(Node::If, op);
+    branch.slots = {needed(all)};
+    branch.body.push_back(std::move(node));
+    node = std::move(branch);
+  }
   return node;
 }
 

@@ -10,6 +10,8 @@ struct Extent {
   int lo = -1, hi = -1, stride = -1;
 };
 
+constexpr const char *maskOfData = "a mask hangs on data: all its elements are counted";
+
 struct Node {
   enum Kind { Scalar, Access, Tally, Product, For, If, Once, Contract, Parallel };
   Node(Kind kind, mlir::Operation *op) : kind(kind), op(op) {}

@@ -149,7 +149,7 @@ private:
     case Node::If: {
       Known condition = values[node.slots[0]];
       if (!condition.is)
-        unsure(node.op, "which side is taken hangs on data: the first is counted");
+        unsure(node.op, isa<scf::IfOp>(node.op) ? "which side is taken hangs on data: the first is counted" : maskOfData);
       execute(!condition.is || condition.number ? node.body : node.other, times);
       break;
     }

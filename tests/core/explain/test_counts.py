@@ -4,7 +4,8 @@ import pytest
 import torch
 from core.explain.faulty_kernels import add_kernel, gemm_kernel, matmul_kernel, plus_kernel, softmax_kernel
 
-from tilery import tileon
+from tilery import tilelang, tileon
+from tilery.tilelang import language as T
 from tilery.tileon import language as tl
 
 
@@ -99,6 +100,34 @@ def test_what_hangs_on_data_is_said_to():
     report = data_kernel.explain(x, count, torch.empty(64), B=64, grid=(1,), seconds=0)
     (unsure,) = one(report).unsure
     assert "hangs on data" in unsure.message and unsure.chain[0].line and "not exact" in str(report)
+
+
+@tilelang.jit
+def neighbours_kernel(n):
+    @T.prim_func
+    def neighbours(x: T.Tensor((n,), "float32"), o: T.Tensor((n,), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.serial(n):
+                o[i] = T.if_then_else(i > 0, x[i - 1], 0.0)
+
+    return neighbours
+
+
+def test_masks_that_hang_on_a_loop_are_counted():
+    entry = one(neighbours_kernel(100).explain(torch.rand(100), torch.empty(100), seconds=0))
+    assert not entry.unsure, [each.message for each in entry.unsure]
+    assert {name: asked for name, (asked, _) in moved(entry).items()} == {"x": 4 * 99, "o": 4 * 100}
+
+
+@tileon.jit
+def every_other_kernel(x, o, B: tl.constexpr):
+    r = tl.arange(0, B)
+    tl.store(o + r, tl.load(x + r, mask=r % 2 == 0, other=0.0))
+
+
+def test_masks_of_places_are_not_said_to_hang_on_data():
+    (unsure,) = one(every_other_kernel.explain(torch.rand(64), torch.empty(64), B=64, grid=(1,), seconds=0)).unsure
+    assert unsure.message == "a mask is no end of a tile: all its elements are counted"
 
 
 def test_many_programs_are_counted_quickly_and_exactly():
