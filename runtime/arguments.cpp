@@ -5,6 +5,15 @@
 
 namespace tilery {
 
+/// Whether an integer type has a number; `bits`: as it stands in 64 of them.
+static bool holds(DType type, bool negative, uint64_t bits) {
+  const unsigned width = type == DType::Bool ? 1 : bitWidth(type);
+  const bool isSigned = type == DType::I8 || type == DType::I16 || type == DType::I32 || type == DType::I64;
+  if (negative)
+    return isSigned && (width == 64 || int64_t(bits) >= -(int64_t(1) << (width - 1)));
+  return width - isSigned == 64 || bits >> (width - isSigned) == 0;
+}
+
 uint64_t LaunchArg::slot(const KernelInfo &kernel, const ArgInfo &expected) const {
   auto refuse = [&](const std::string &got) {
     std::string type = dtypeName(expected.dtype);
@@ -15,9 +24,9 @@ uint64_t LaunchArg::slot(const KernelInfo &kernel, const ArgInfo &expected) cons
                  {}});
   };
   if (auto *pointer = std::get_if<const void *>(&value)) {
-    bool sameWidth = !pointee || bitWidth(*pointee) == bitWidth(expected.dtype);
-    if (!expected.pointer || !sameWidth)
-      refuse(std::string("a pointer to ") + (pointee ? dtypeName(*pointee) : "void"));
+    bool sameWidth = !type || bitWidth(*type) == bitWidth(expected.dtype);
+    if (!expected.pointer || !sameWidth || (expected.written && readOnly))
+      refuse(std::string("a pointer to ") + (readOnly && expected.written ? "const " : "") + (type ? dtypeName(*type) : "void"));
     return reinterpret_cast<uintptr_t>(*pointer);
   }
   if (expected.pointer)
@@ -40,14 +49,24 @@ uint64_t LaunchArg::slot(const KernelInfo &kernel, const ArgInfo &expected) cons
   }
   if (std::holds_alternative<double>(value))
     refuse("a floating-point number");
-  if (auto *number = std::get_if<int64_t>(&value))
-    return uint64_t(*number);
-  return std::get<uint64_t>(value);
+  if (bitWidth(*type) == 64 && bitWidth(expected.dtype) < 64)
+    refuse("an " + std::string(dtypeName(*type)));
+  auto *number = std::get_if<int64_t>(&value);
+  if (!holds(expected.dtype, number && *number < 0, number ? uint64_t(*number) : std::get<uint64_t>(value)))
+    refuse(number ? std::to_string(*number) : std::to_string(std::get<uint64_t>(value)));
+  return number ? uint64_t(*number) : std::get<uint64_t>(value);
 }
 
 LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, std::initializer_list<LaunchArg> args,
                     const LaunchOptions &options) {
   const KernelInfo &info = kernel.info();
+  for (int64_t extent : grid)
+    if (extent < 0)
+      throw Error(
+          {Diagnostic::Kind::Value,
+           "the grid of " + info.name + " has " + std::to_string(extent) + " programs along an axis; 0 or more are expected",
+           "",
+           {}});
   if (args.size() != info.args.size())
     throw Error({Diagnostic::Kind::Type,
                  info.name + " takes " + std::to_string(info.args.size()) + " arguments, got " + std::to_string(args.size()),

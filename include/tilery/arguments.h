@@ -29,13 +29,13 @@ template <typename T> constexpr DType dtypeOf() {
 /// A pointer to elements, or a number.
 class LaunchArg {
 public:
-  template <typename T> LaunchArg(T *pointer) : value(static_cast<const void *>(pointer)) {
+  template <typename T> LaunchArg(T *pointer) : value(static_cast<const void *>(pointer)), readOnly(std::is_const_v<T>) {
     if constexpr (std::is_arithmetic_v<std::remove_cv_t<T>>)
-      pointee = dtypeOf<std::remove_cv_t<T>>();
+      type = dtypeOf<std::remove_cv_t<T>>();
   }
   template <typename T>
     requires std::is_arithmetic_v<T>
-  LaunchArg(T number) {
+  LaunchArg(T number) : type(dtypeOf<T>()) {
     if constexpr (std::is_floating_point_v<T>)
       value = double(number);
     else if constexpr (std::is_unsigned_v<T>)
@@ -44,12 +44,14 @@ public:
       value = int64_t(number);
   }
   /// The slot of this argument (abi.h). Throws Error if it is not what the kernel expects there: a pointer to elements of another
-  /// width, a fraction for an integer, ...
+  /// width, one to const elements where the kernel stores, a fraction for an integer, an integer that the parameter cannot hold or of
+  /// 64 bits for one of fewer, ...
   uint64_t slot(const KernelInfo &kernel, const ArgInfo &expected) const;
 
 private:
   std::variant<const void *, int64_t, uint64_t, double> value;
-  std::optional<DType> pointee; ///< pointers: what they point to, if known
+  std::optional<DType> type; ///< the number's; of a pointer what it points to, if known
+  bool readOnly = false;     ///< a pointer to const
 };
 
 /// As launch of runtime.h, which see; throws Error, too, for a wrong number or type of arguments. What a kernel was compiled for is the

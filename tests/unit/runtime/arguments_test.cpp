@@ -58,3 +58,24 @@ TEST(Arguments, NumbersOfAnotherKindAreRefused) {
   EXPECT_EQ(refusal(1.5, scalarOf(DType::I32)), "argument 'n' of k must be int32, got a floating-point number");
   EXPECT_EQ(refusal(&x, scalarOf(DType::F32)), "argument 'n' of k must be float32, got a pointer to float32");
 }
+
+TEST(Arguments, IntegersThatAParameterCannotHoldAreRefused) {
+  EXPECT_EQ(refusal(int64_t(1), scalarOf(DType::I32)), "argument 'n' of k must be int32, got an int64");
+  EXPECT_EQ(refusal(uint64_t(1), scalarOf(DType::U32)), "argument 'n' of k must be uint32, got an uint64");
+  EXPECT_EQ(refusal(300, scalarOf(DType::I8)), "argument 'n' of k must be int8, got 300");
+  EXPECT_EQ(refusal(-129, scalarOf(DType::I8)), "argument 'n' of k must be int8, got -129");
+  EXPECT_EQ(refusal(-1, scalarOf(DType::U32)), "argument 'n' of k must be uint32, got -1");
+  EXPECT_EQ(refusal(~uint64_t(0), scalarOf(DType::I64)), "argument 'n' of k must be int64, got 18446744073709551615");
+  EXPECT_EQ(refusal(2, scalarOf(DType::Bool)), "argument 'n' of k must be bool, got 2");
+  EXPECT_EQ(slotOf(-128, scalarOf(DType::I8)), uint64_t(-128));
+  EXPECT_EQ(slotOf(INT64_MIN, scalarOf(DType::I64)), uint64_t(1) << 63);
+  EXPECT_EQ(slotOf(size_t(7), scalarOf(DType::I64)), 7u);
+  EXPECT_EQ(slotOf(1, scalarOf(DType::Bool)), 1u);
+}
+
+TEST(Arguments, WhereAKernelStoresNothingIsConst) {
+  const float x = 0;
+  EXPECT_EQ(refusal(&x, {"x", DType::F32, true, true}),
+            "argument 'x' of k must be pointer<float32>, got a pointer to const float32");
+  EXPECT_EQ(slotOf(&x, {"x", DType::F32, true, false}), reinterpret_cast<uintptr_t>(&x));
+}
