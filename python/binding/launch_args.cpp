@@ -103,8 +103,10 @@ void readDlpack(const dlpack::Tensor &from, const char *name, Argument &argument
     failArgument(name, "has complex elements, which tile programs do not know",
                  "pass its real and imaginary parts: torch.view_as_real(" + std::string(name) + ")");
   if (!dtype)
-    failArgument(name, "has elements of a type that tile programs do not know (DLPack code " + std::to_string(from.dtype.code) +
-                           ", " + std::to_string(from.dtype.bits) + " bits)");
+    failArgument(name,
+                 "has elements of a type that tile programs do not know (DLPack code " + std::to_string(from.dtype.code) + ", " +
+                     std::to_string(from.dtype.bits) + " bits)",
+                 "convert them, or pass their bytes: " + std::string(name) + ".view(torch.uint8)");
   argument.coded = isCoded(from.dtype);
   Tensor &tensor = argument.tensor;
   tensor.data = static_cast<char *>(from.data) + from.byteOffset;
@@ -192,10 +194,13 @@ bool readBuffer(PyObject *object, const char *name, Argument &argument, Argument
   }
   owners.adopt(view);
   auto dtype = dtypeOfFormat(view->format ? view->format : "B", view->itemsize);
-  if (!dtype)
-    failArgument(
-        name, "has elements of a type that tile programs do not know (buffer format '" + std::string(view->format) + "')",
-        view->format[0] == 'Z' ? "pass its real and imaginary parts, " + std::string(name) + ".view() of their type" : "");
+  if (!dtype) {
+    const std::string own(name), format(view->format);
+    failArgument(name, "has elements of a type that tile programs do not know (buffer format '" + format + "')",
+                 format[0] == 'Z'   ? "pass its real and imaginary parts, " + own + ".view() of their type"
+                 : format[0] == '>' ? "pass " + own + ".astype(" + own + ".dtype.newbyteorder('='))"
+                                    : "convert them to numbers: " + own + ".astype(numpy.float32), say");
+  }
   argument.tensor.data = view->buf;
   argument.tensor.dtype = *dtype;
   argument.readOnly = view->readonly;
@@ -319,6 +324,7 @@ void requireElements(PyObject *object, const char *name, const Tensor &tensor, b
       {"is_sparse", "is a sparse tensor", "pass " + own + ".to_dense(), or its indices and values"},
       {"is_sparse_csr", "is a sparse tensor", "pass " + own + ".to_dense(), or its indices and values"},
       {"is_nested", "is a nested tensor", "pass " + own + ".to_padded_tensor(0.0), or its parts"},
+      {"is_mkldnn", "is a tensor in a layout of oneDNN's own", "pass " + own + ".to_dense()"},
       {"is_quantized", "is a quantized tensor", "pass " + own + ".int_repr(), or " + own + ".dequantize()"},
   };
   for (const auto &kind : kinds) {
@@ -327,7 +333,8 @@ void requireElements(PyObject *object, const char *name, const Tensor &tensor, b
     if (is.object == Py_True)
       failArgument(name, kind.rest, kind.hint);
   }
-  failArgument(name, "cannot be read: " + why);
+  failArgument(name, "cannot be read: " + why,
+               "convert its elements to a type of numbers that kernels take, or pass their bytes: " + own + ".view() of uint8");
 }
 
 bool readDlpackObject(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {

@@ -59,6 +59,29 @@ WRONG = {
         "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format 'Zf')\n"
         "  hint: pass its real and imaginary parts, x_ptr.view() of their type",
     ),
+    "array of objects": (
+        lambda: add[(1,)](np.zeros(32, object), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format 'O')\n"
+        "  hint: convert them to numbers: x_ptr.astype(numpy.float32), say",
+    ),
+    "array of bytes in another order": (
+        lambda: add[(1,)](np.zeros(32, ">f4"), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format '>f')\n"
+        "  hint: pass x_ptr.astype(x_ptr.dtype.newbyteorder('='))",
+    ),
+    "bits": (
+        lambda: add[(1,)](torch.zeros(32, dtype=torch.uint8).view(torch.bits8), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' cannot be read: Bit types are not supported by dlpack\n"
+        "  hint: convert its elements to a type of numbers that kernels take, or pass their bytes: x_ptr.view() of uint8",
+    ),
+    "another layout": (
+        lambda: add[(1,)](torch.zeros(32).to_mkldnn(), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a tensor in a layout of oneDNN's own\n  hint: pass x_ptr.to_dense()",
+    ),
     "device": (
         lambda: add[(1,)](torch.zeros(32, device="meta"), X, X, 32, 32),
         Error,
