@@ -100,6 +100,8 @@ constexpr EnvironmentVariable table[] = {
      "code is made for this GPU instead of the one that is there: an older one's code runs on a newer one, to test and measure "
      "it",
      isGpu},
+    {"TILERY_LINE_INFO", onOrOff,
+     "GPU code has line tables, by which `ncu` shows the program's source; code for CPUs has them always", isSwitch},
     {"TILERY_NUM_THREADS", "a number from 1 to 4096", "threads that run programs (else as many as the process may use CPUs)",
      isWithin<1, 4096>},
     {"TILERY_ORACLE", onOrOff, "every launch runs the reference interpreter instead of machine code", isSwitch},

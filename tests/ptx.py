@@ -21,11 +21,12 @@ ARCHITECTURES = ("sm_80", "sm_90a")  # the oldest and the newest
 ANSWERS = Path(os.environ.get("TILERY_BUILD_DIR", tempfile.gettempdir())) / "assembled"
 
 
-def assemble(ptx, arch):
-    """What ptxas says of it: registers, spills. Refused code, and code with instructions that it gave up on, fail the test."""
+def assemble(ptx, arch, *more):
+    """What ptxas says of it: registers, spills. Refused code, and code with instructions that it gave up on, fail the test.
+    more: options."""
     # Of a part of a program, ptxas takes calls of its own subroutines for calls of others, around which it serialises wgmma.
     part = [] if ("wgmma" in ptx or "mbarrier" in ptx) and ".extern .func" not in ptx else ["-c"]
-    options = [*part, "-v", f"-arch={arch}"]
+    options = [*part, *more, "-v", f"-arch={arch}"]
     answer = ANSWERS / hashlib.sha256("\0".join([_version(), *options, ptx]).encode()).hexdigest()
     if answer.exists():
         return answer.read_text()

@@ -89,7 +89,7 @@ void UnpackedParts::copy(OpBuilder &builder, Location location, size_t source, V
     return step.lookupOrDefault(atom);
   };
   SmallVector<Value> coords = placeCoords(builder, location, factor.sources[source].tile, ofStep);
-  CopyOp::create(builder, location, maps[source], coords, part);
+  CopyOp::create(builder, factor.sources[source].load.getLoc(), maps[source], coords, part);
 }
 
 void UnpackedParts::read(OpBuilder &builder, Location location, size_t source, Value part, IRMapping &step) {

@@ -14,6 +14,7 @@
 #include "compiler/block/pipeline_loop.h"
 #include "compiler/block/result_boxes.h"
 #include "compiler/ir/partial_sums.h"
+#include "compiler/lower/product.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -225,7 +226,7 @@ private:
       positions.push_back(arith::AddIOp::create(builder, location, position, number(int32_t(positions.size()))));
       Value filled = AcquireOp::create(builder, location, ring, positions.back());
       Value to = PartOp::create(builder, location, filled, part);
-      CopyOp::create(builder, location, map, movedCoords(builder, location, box.tile.box, corner, 0, column), to);
+      CopyOp::create(builder, box.load.getLoc(), map, movedCoords(builder, location, box.tile.box, corner, 0, column), to);
       PublishOp::create(builder, location, filled);
     }
     for (Value each : positions) {
@@ -238,13 +239,20 @@ private:
     box.load.erase();
   }
 
+  /// The program's line that loads a factor.
+  Location placeOf(unsigned which) {
+    auto [left, right] = lower::factorsOf(product.op);
+    tile::LoadOp load = loadOf((which == 1) != product.swapped ? right : left);
+    return load ? load.getLoc() : location;
+  }
+
   void writeStep(scf::ForOp loop) {
     Value i = loop.getInductionVar(), sum = loop.getRegionIterArg(0), position = loop.getRegionIterArg(1);
     Value filled = AcquireOp::create(builder, location, ring, position);
     for (unsigned which : {0, 1})
       if (!factors[which].fetched) {
         Value part = PartOp::create(builder, location, filled, which);
-        CopyOp::create(builder, location, factors[which].map, coords(which, i), part);
+        CopyOp::create(builder, placeOf(which), factors[which].map, coords(which, i), part);
       }
     IRMapping step; // what the op's region computes, for this step
     nameStep(i, step);

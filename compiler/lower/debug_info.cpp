@@ -16,7 +16,7 @@ FileLineColLoc sourceLine(Location location) {
   return found;
 }
 
-DebugInfo::DebugInfo(llvm::Module &module) : module(module), builder(module) {
+DebugInfo::DebugInfo(llvm::Module &module, Kind kind) : module(module), kind(kind), builder(module) {
   module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", 4);
 }
@@ -34,8 +34,7 @@ void DebugInfo::beginFunction(llvm::Function *function, Location location) {
   FileLineColLoc source = sourceLine(location);
   llvm::DIFile *where = file(source ? source.getFilename().getValue() : "<unknown>");
   if (!unit)
-    unit = builder.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C), where, "tilery", true, "", 0, "",
-                                     llvm::DICompileUnit::LineTablesOnly);
+    unit = builder.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C), where, "tilery", true, "", 0, "", kind);
   unsigned line = source ? source.getLine() : 0;
   auto *type = builder.createSubroutineType(builder.getOrCreateTypeArray({}));
   subprogram =

@@ -7,7 +7,8 @@ namespace tilery::lower {
 
 class DebugInfo {
 public:
-  explicit DebugInfo(llvm::Module &module);
+  using Kind = llvm::DICompileUnit::DebugEmissionKind;
+  explicit DebugInfo(llvm::Module &module, Kind kind = Kind::LineTablesOnly);
   /// Starts the subprogram of `function`, declared at `location`.
   void beginFunction(llvm::Function *function, mlir::Location location);
   /// The place in the current function, null if the location names no file.
@@ -17,6 +18,7 @@ public:
 private:
   llvm::DIFile *file(llvm::StringRef path);
   llvm::Module &module;
+  Kind kind;
   llvm::DIBuilder builder;
   llvm::DICompileUnit *unit = nullptr;
   llvm::DISubprogram *subprogram = nullptr;

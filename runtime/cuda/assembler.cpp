@@ -1,7 +1,6 @@
 #include "runtime/cuda/assembler.h"
 #include "tilery/runtime.h"
 #include <dlfcn.h>
-#include <iterator>
 
 namespace tilery::cuda {
 namespace {
@@ -50,7 +49,7 @@ private:
 /// One compilation.
 class Compilation {
 public:
-  Compilation(const Compiler &compiler, const std::string &ptx) : compiler(compiler) {
+  Compilation(const Compiler &compiler, const std::string &ptx) : compiler(compiler), lines(hasLines(ptx)) {
     result = compiler.nvPTXCompilerCreate(&handle, ptx.size(), ptx.c_str());
   }
   ~Compilation() {
@@ -62,9 +61,10 @@ public:
   /// The machine code; empty if the compiler refuses.
   std::string run(const std::string &arch) {
     std::string name = "--gpu-name=" + arch;
-    const char *options[] = {name.c_str(), "-v"}; // verbose: the log names spills and instructions it gave up on
+    // Verbose: the log names spills and instructions it gave up on.
+    const char *options[] = {name.c_str(), "-v", "--generate-line-info"};
     if (result == 0)
-      result = compiler.nvPTXCompilerCompile(handle, int(std::size(options)), options);
+      result = compiler.nvPTXCompilerCompile(handle, lines ? 3 : 2, options);
     size_t size = 0;
     if (result == 0)
       result = compiler.nvPTXCompilerGetCompiledProgramSize(handle, &size);
@@ -91,11 +91,14 @@ private:
   }
 
   const Compiler &compiler;
+  bool lines;
   Handle handle = nullptr;
   int result = 0;
 };
 
 } // namespace
+
+bool hasLines(const std::string &ptx) { return ptx.find("\n\t.loc\t") != std::string::npos; }
 
 Assembly assemble(const std::string &ptx, const std::string &arch) {
   const Compiler *compiler = Compiler::find();

@@ -10,6 +10,9 @@ struct Assembly {
   std::vector<Spill> spills; ///< of kernels that have some
 };
 
+/// Whether PTX says which lines of the source its instructions are of.
+bool hasLines(const std::string &ptx);
+
 /// Machine code for GPUs of `arch` ("sm_90a"). No GPU and no context is needed, threads may assemble at once. Without it the driver itself
 /// takes PTX, as code.h does: slower to load. Throws Error for a log with a C75xx line (assembler_log.h).
 Assembly assemble(const std::string &ptx, const std::string &arch);

@@ -9,7 +9,14 @@
 namespace tilery::cuda {
 namespace {
 // Options of module loading and attributes of functions, by the driver's numbers.
-enum { OptionInfoLog = 3, OptionInfoLogSize = 4, OptionErrorLog = 5, OptionErrorLogSize = 6, OptionVerbose = 12 };
+enum {
+  OptionInfoLog = 3,
+  OptionInfoLogSize = 4,
+  OptionErrorLog = 5,
+  OptionErrorLogSize = 6,
+  OptionVerbose = 12,
+  OptionLineInfo = 13
+};
 enum { FunctionMaxThreads = 0, FunctionRegisters = 4, FunctionMaxDynamicShared = 8 };
 enum { InvalidPtx = 218 };
 
@@ -41,9 +48,13 @@ ModuleHandle loadMachineCode(const std::string &code, const std::string &what) {
 /// Lets the driver assemble. `refusal`: why its compiler did not, if it was asked.
 ModuleHandle loadPtx(const std::string &ptx, const std::string &refusal, const std::string &what) {
   std::string info(1 << 18, '\0'), errors(16384, '\0'); // verbose: some 300 bytes a kernel
-  int options[] = {OptionInfoLog, OptionInfoLogSize, OptionErrorLog, OptionErrorLogSize, OptionVerbose};
-  void *values[] = {info.data(), reinterpret_cast<void *>(info.size()), errors.data(), reinterpret_cast<void *>(errors.size()),
-                    reinterpret_cast<void *>(uintptr_t(1))};
+  int options[] = {OptionInfoLog, OptionInfoLogSize, OptionErrorLog, OptionErrorLogSize, OptionVerbose, OptionLineInfo};
+  void *values[] = {info.data(),
+                    reinterpret_cast<void *>(info.size()),
+                    errors.data(),
+                    reinterpret_cast<void *>(errors.size()),
+                    reinterpret_cast<void *>(uintptr_t(1)),
+                    reinterpret_cast<void *>(uintptr_t(hasLines(ptx)))};
   ModuleHandle module = nullptr;
   int result = Driver::get().cuModuleLoadDataEx(&module, ptx.c_str(), unsigned(std::size(options)), options, values);
   info.resize(std::min(info.find('\0'), info.size()));

@@ -3,6 +3,7 @@
 #include "compiler/targets/backend.h"
 #include "compiler/targets/cuda/block_sizes.h"
 #include "tilery/diagnostic.h"
+#include "tilery/environment.h"
 #include "tilery/gpu_error.h"
 
 namespace tilery::cuda {
@@ -24,12 +25,14 @@ CudaTarget gpuNamed(const std::string &name) {
   return *target;
 }
 
+bool wantsLines() { return environmentSwitch("TILERY_LINE_INFO"); }
+
 class CudaBackend : public Backend {
 public:
   bool claims(std::string_view name) const override { return name.starts_with("sm_"); }
   bool hasThreads() const override { return true; }
   std::vector<std::string> names() const override { return {"sm_80", "sm_89", "sm_90a", "..."}; }
-  std::string key(const std::string &name) const override { return gpuNamed(name).key(); }
+  std::string key(const std::string &name) const override { return gpuNamed(name).key() + (wantsLines() ? ";lines" : ""); }
   arrange::Cost blockCost(int device) const override {
     constexpr int64_t usual = 132; // multiprocessors of an H100 or H200: ahead of time no device is known
     return cuda::blockCost(device < 0 ? usual : gpuProperties(device).multiprocessors);
@@ -50,6 +53,7 @@ Options optionsOf(const CompileOptions &options) {
   own.plainLLVM = options.plainLLVM;
   own.boxes = options.boxes;
   own.cluster = options.cluster;
+  own.lineTables = wantsLines();
   own.wantLLVM = options.wantLLVM;
   own.wantPlan = options.wantPlan;
   own.wantBlock = options.wantBlock;

@@ -8,6 +8,7 @@
 #include "compiler/targets/cuda/ptx_machine.h"
 #include "compiler/targets/cuda/simt.h"
 #include "compiler/explain/findings.h"
+#include "compiler/lower/debug_info.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/progress.h"
@@ -95,10 +96,15 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   GpuLowering lowering(options.target);
   lower::Options lanes{lowering, options.disjoint, options.fpContract};
   lower::Emitter e(module, lanes);
+  std::optional<lower::DebugInfo> debug; // directives in the text: what ptxas makes tables of
+  if (options.lineTables)
+    e.debug = &debug.emplace(module, lower::DebugInfo::Kind::DebugDirectivesOnly);
   PtxMachine machine(options.target);
   FailureOr<Translation> result = emitKernels(source, options, e, machine);
   if (failed(result))
     return failure();
+  if (debug)
+    debug->finish();
   if (std::string missing = linkMath(module); !missing.empty()) {
     source.emitError() << lowering.name << " has no function " << missing;
     return failure();

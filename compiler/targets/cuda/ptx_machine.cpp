@@ -1,6 +1,7 @@
 #include "compiler/targets/cuda/ptx_machine.h"
 #include "compiler/targets/cuda/ptx.h"
 #include "compiler/lower/atomics.h"
+#include "compiler/lower/debug_info.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -42,6 +43,10 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
   function->addFnAttr(llvm::Attribute::Convergent);
   function->setDoesNotThrow();
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", function));
+  if (e.debug) {
+    e.debug->beginFunction(function, kernel.getLoc());
+    e.at(kernel.getLoc());
+  }
   readsConstants = true;
   unsigned next = 0;
   for (; next < needs.maps; ++next) {

@@ -257,6 +257,15 @@ def assembles():
     assert calls("cuModuleLoadDataEx") == 1 and calls("assembling in the driver") == 0
 
 
+def assembles_with_lines():
+    """The switch asks for tables; code without them is kept apart."""
+    without = _native.target_id("sm_90a")
+    os.environ["TILERY_LINE_INFO"] = "1"
+    add()
+    assert compiler.fake_options() == b"--gpu-name=sm_90a -v --generate-line-info"
+    assert _native.target_id("sm_90a") == without + ";lines"
+
+
 def assembles_in_the_driver():
     """What the compiler refuses, a version of PTX for one, the driver may still take."""
     compiler.fake_refuse(7, b"")

@@ -58,6 +58,7 @@ PROGRAMS = [
     "too_many_threads",
     "too_much_shared_memory",
     "assembles",
+    "assembles_with_lines",
     "assembles_in_the_driver",
     "wrong_code",
     "spills",
