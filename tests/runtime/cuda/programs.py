@@ -6,6 +6,7 @@ usage: programs.py FAKE_DRIVER FAKE_PTX_COMPILER PROGRAM
 import contextlib
 import ctypes
 import gc
+import linecache
 import os
 import signal
 import sys
@@ -22,6 +23,8 @@ from gpu.bare_tensor import Vector  # noqa: E402
 import tilery.tileon as tileon  # noqa: E402
 import tilery.tileon.language as tl  # noqa: E402
 from tilery import _native, compat, errors  # noqa: E402
+from tilery.core import compile  # noqa: E402
+from tilery.core.explain.found import Found  # noqa: E402
 from tilery.tileon.backends.compiler import GPUTarget  # noqa: E402
 from tilery.tileon.backends.driver import CudaDriver  # noqa: E402
 from tilery.tileon.compiler import ASTSource  # noqa: E402
@@ -289,6 +292,19 @@ def spills():
     image = _native.compile(add().module, target="sm_90a").image
     (kernel,) = _native.load(_native.assembled(image, 0))
     assert kernel.spill_bytes == 58
+
+
+def spills_are_explained():
+    compiler.fake_info(
+        b"ptxas info    : Function properties for add_kernel\n"
+        b"    8 bytes stack frame, 28 bytes spill stores, 30 bytes spill loads\n"
+    )
+    kernels = []
+    _native.ask_launches(lambda make, kind, values, _: kernels.append(compile.asked(lambda: make(kind, values))), add)
+    (finding,) = Found(kernels[0]).findings
+    assert finding.fault == "spill" and "58 bytes" in finding.message
+    assert linecache.getline(finding.chain[0].file, finding.chain[0].line).startswith("def add_kernel")
+    assert calls("cuLaunchKernel") == 0
 
 
 def serialised_runs():

@@ -62,6 +62,7 @@ PROGRAMS = [
     "assembles_in_the_driver",
     "wrong_code",
     "spills",
+    "spills_are_explained",
     "serialised_runs",
     "serialised",
     "serialised_in_the_driver",

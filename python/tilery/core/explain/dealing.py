@@ -52,12 +52,13 @@ def idle(grids: Sequence[Sequence[int]], processors: int, milliseconds: float | 
             "grid",
             f"{run} where {processors} {what} could: the others have nothing to do",
             "take smaller tiles, or deal a loop's turns to several programs",
-            _definition(kernel),
+            definition(kernel),
         )
     ]
 
 
-def _definition(kernel: Any) -> list[Place]:
+def definition(kernel: Any) -> list[Place]:
+    """Where the kernel's function begins; nothing where it has no text."""
     function = getattr(kernel, "function", None)
     try:
         found = tree_of(function)

@@ -11,6 +11,7 @@ from tilery import _native
 
 from .. import cache, compile
 from ..arrays import layout
+from .dealing import Finding, definition
 
 
 @dataclass
@@ -27,6 +28,7 @@ class Found:
     def findings(self) -> list[Any]:
         """What holds it back: as code was made, then as its sizes are."""
         made = list(self._made.findings) if self._made else []
+        made += self._spills
         known = {(each.fault, _line(each)) for each in made}
         return made + [each for work in self.works for each in work.findings if (each.fault, _line(each)) not in known]
 
@@ -34,6 +36,14 @@ class Found:
     def steps(self) -> list[Any]:
         """The plan in words."""
         return list(self._made.steps) if self._made else []
+
+    @cached_property
+    def _spills(self) -> list[Finding]:
+        """What the assembler says of a GPU's registers."""
+        if self.kernel is None or self.kernel.device < 0:
+            return []
+        code = _native.CodeImage(self.kernel.image())
+        return [_spilled(kernel.spill_bytes, self.kernel) for kernel in _native.load(code) if kernel.spill_bytes]
 
     @cached_property
     def _made(self) -> Any:
@@ -53,6 +63,15 @@ class Found:
                 if any(parts):
                     rows.append((each.name, sum(parts), sum(min(part, most) for part in parts)))
         return rows
+
+
+def _spilled(count: int, kernel: Any) -> Finding:
+    return Finding(
+        "spill",
+        f"a thread has fewer registers than values: its code stores and loads {count} bytes for want of them",
+        "take smaller tiles or more warps, so that a thread holds less, or shorten what lives across a loop",
+        definition(kernel),
+    )
 
 
 def _line(finding: Any) -> tuple[str, int]:
