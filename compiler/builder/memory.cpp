@@ -130,7 +130,7 @@ Value Builder::atomicRmw(RmwKind kind, const Place &place, const Operand &value,
   bool allowed = isFloat(place.dtype) ? !bits && !isFloat8(place.dtype) : !small;
   if (!allowed)
     fail(Diagnostic::Kind::Value, std::string("this atomic does not take ") + dtypeName(place.dtype),
-         isFloat(place.dtype) ? "use an integer type" : "use a 32- or 64-bit type");
+         isFloat8(place.dtype) && !bits ? "use floats of 16 bits or more" : "use integers of 32 or 64 bits");
   Type type{place.dtype, place.shape};
   auto op = impl->create<tile::AtomicRmwOp>(impl->lower(type), lowerKind(kind, place.dtype), toMlir(place.handle),
                                             impl->raw(convert(value, type)), lowerOrder(order), lowerScope(scope));

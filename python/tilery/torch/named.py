@@ -35,7 +35,8 @@ def named_launches() -> Iterator[None]:
     `torch.profiler.profile`, and for NVIDIA's profilers under `torch.autograd.profiler.emit_nvtx`. On a CPU the range takes as
     long as the kernel; on a GPU as long as the call, and the kernel is a line of its own.
 
-    A launch takes a microsecond more in there. Those of other threads, among them autograd's for GPUs, have no range.
+    A launch takes a microsecond more in there. Those of other threads, among them autograd's for GPUs, have no range:
+    each thread enters it by itself.
     """
     before = _native.record_launches(None)
     _native.record_launches(_Names(before))

@@ -130,6 +130,14 @@ def test_masks_of_places_are_not_said_to_hang_on_data():
     assert unsure.message == "a mask is no end of a tile: all its elements are counted"
 
 
+def test_short_launches_are_mostly_the_launch():
+    small, large = torch.rand(64), torch.rand(1 << 22)
+    said = str(add_kernel.explain(small, small, torch.empty(64), 64, B=64, grid=(1,), seconds=0.01))
+    assert "the launch itself is most of so short a time" in said
+    report = add_kernel.explain(large, large, torch.empty(1 << 22), 1 << 22, B=1024, grid=(4096,), seconds=0.01)
+    assert "launch itself" not in str(report)
+
+
 def test_many_programs_are_counted_quickly_and_exactly():
     n = (1 << 22) - 5
     x = torch.zeros(n)

@@ -9,7 +9,7 @@ from typing import Any
 from ..launches import Kind
 from ..timing import quantile
 from . import roofline
-from .dealing import SHORT, idle, processors_of
+from .dealing import LAUNCH, SHORT, idle, processors_of
 from .found import Found
 
 _NEAR = 0.5  # a share of the roofline
@@ -74,6 +74,12 @@ class Entry:
     def reached(self) -> float | None:
         """The share of the roofline: the least time that it allows by the time taken. Above 1: data came from caches."""
         return self.limits[0][1] / self.milliseconds if self.limits and self.milliseconds else None
+
+    @property
+    def is_mostly_launch(self) -> bool:
+        """Is so short, and so far from what the machine allows, that launching itself must be most of it?"""
+        time, reached = self.milliseconds, self.reached
+        return time is not None and time < LAUNCH[self.device >= 0] and reached is not None and reached < _NEAR
 
     @property
     def findings(self) -> list[Any]:

@@ -74,6 +74,8 @@ def _time(entry: Entry) -> list[tuple[str, str]]:
         why = "data that stay in caches are faster" if what == "memory" else "the machine was busier when it was measured"
         more = f"; {why}" if entry.reached > 1 else ""
         rows.append(("reached", f"{100 * entry.reached:.0f} % of the roofline: {what} {verb} {least:.4f} ms at least{more}"))
+    if entry.is_mostly_launch:
+        rows.append(("short", "the launch itself is most of so short a time: give it more work, or launch less often"))
     return rows
 
 

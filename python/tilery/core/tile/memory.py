@@ -105,6 +105,12 @@ def store(
     return None
 
 
+# What atomic updates take.
+_UPDATED = dict.fromkeys(("max", "min", "exchange"), "integers and floats of 32 or 64 bits")
+_UPDATED |= dict.fromkeys(("and", "or", "xor"), "integers of 32 or 64 bits")
+_UPDATED["add"] = "integers of 32 or 64 bits and floats of 16, 32 or 64"
+
+
 def _atomic(name: str, kind: str) -> Callable[..., tensor]:
     def function(
         pointer: Any, val: Operand, mask: Operand | None = None, sem: str | None = None, scope: str | None = None
@@ -112,9 +118,8 @@ def _atomic(name: str, kind: str) -> Callable[..., tensor]:
         pointer = _pointer(unwrap(pointer), function.__name__)
         element = pointer.dtype.element_ty
         if element.primitive_bitwidth < 16 or element.primitive_bitwidth == 16 and (kind != "add" or element.is_int()):
-            raise error(
-                ValueError, f"{function.__name__} does not take elements of type {element}", hint="use a 32- or 64-bit type"
-            )
+            hint = f"it takes {_UPDATED[kind]}; atomic_cas takes all but booleans"
+            raise error(ValueError, f"{function.__name__} does not take elements of type {element}", hint=hint)
         return wrap(
             native().atomic_rmw(kind, pointer, plain(val), unwrap(mask), unwrap(sem) or "acq_rel", unwrap(scope) or "gpu")
         )
