@@ -83,6 +83,7 @@ private:
   void deal(int64_t total, llvm::function_ref<void(llvm::Value *number)> body);
   void reduceNest(const lower::Nest &nest, uint64_t axis);
   unsigned lanesOf(const lower::Nest &nest, unsigned dim) const;
+  std::string dealing(const lower::Nest &nest) const;
   llvm::SmallVector<lower::KnownBound> boundsOf(const lower::Nest &nest) const;
   /// Every sink at `width` lanes of the point; what reductions take goes to `reduced`.
   void body(const lower::Nest &nest, const lower::Point &point, unsigned width, llvm::SmallVectorImpl<lower::Lanes> &reduced);

@@ -167,12 +167,24 @@ void SimtEmitter::boundedBody(const Nest &nest, const Point &point, unsigned dim
   append_range(reduced, lower::emitEither(b, sure, whole, partial));
 }
 
+/// How elements are dealt to threads, in words: vectors of neighbours, numbered row by row, to one thread after the other.
+std::string SimtEmitter::dealing(const Nest &nest) const {
+  std::string text = "dealt to " + std::to_string(threads) + " threads";
+  const ThreadMap *map = blockPlan.mapped.lookup(&nest);
+  bool reduces = llvm::any_of(nest.sinks, [](const Sink &sink) { return sink.kind == Sink::Reduce; });
+  if (map ? map->ofProduct() || map->crosses() || map->abreast > 1 : reduces)
+    return text;
+  int64_t width = map ? map->width : lanesOf(nest, innermost(nest));
+  int64_t each = llvm::divideCeil(elementsOf(nest.shape), width * threads);
+  return text + ", " + std::to_string(each) + (each == 1 ? " vector of " : " vectors of ") + std::to_string(width) + " each";
+}
+
 bool SimtEmitter::nest(const Nest &nest) {
   if (perThread)
     return KernelEmitter::nest(nest);
   Footprint footprint = footprintOf(nest);
   loadEarly(&nest);
-  lower::explainNest(nest, "dealt to " + llvm::Twine(threads) + " threads");
+  lower::explainNest(nest, dealing(nest));
   lower::Evaluator::Body scope(evaluator);
   if (const ThreadMap *map = blockPlan.mapped.lookup(&nest)) {
     prepare(footprint);

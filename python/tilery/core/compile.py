@@ -181,6 +181,10 @@ class CompiledKernel:
             self._texts = cache.stages(self.module, self.device, self.options)
         return self._texts
 
+    def picture(self) -> str:
+        """Of what its programs get, as SVG; empty: its language has none."""
+        return ""
+
     def made(self, target: str | None = None) -> Any:
         """What the compiler makes of it (_native.Compiled), with the text of all stages, what holds it back and its plan; for
         another target than its device, by name."""

@@ -29,6 +29,7 @@ class CompiledKernel(compile.CompiledKernel):
     ) -> None:
         self.application, self.arguments, self.hints, self.masked = application, arguments, hints, masked
         self.given = given or {}  # {function: options} that decide about no code
+        self.tensors: Sequence[Any] = ()  # as they are arranged, before numbers are known
         self.debug = debug  # what is traced checks more, and is never compiled
         specialisation = ["ninetoothed", describe(arguments), hints, masked]
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
@@ -39,6 +40,11 @@ class CompiledKernel(compile.CompiledKernel):
     @property
     def possible_hints(self) -> Sequence[str]:
         return () if self.debug else super().possible_hints
+
+    def picture(self) -> str:
+        from .sketch import sketch  # explanations want it, calls do not
+
+        return sketch(self.tensors)
 
     def trace(self) -> Kept:
         from .trace import compile_application  # an application that the disk cache has is not traced

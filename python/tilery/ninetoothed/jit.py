@@ -380,6 +380,7 @@ class Kernel(OwnCopy):
         told = self._told(dict(values["_given"]))
         options = values["_masked"], values["debug"], told
         self._last = compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, *options)
+        compiled.tensors = self.tensors
         self.compiled[repr(signature)] = self._coded[self._choice(values)] = compiled
 
         return compiled.plan(values["debug"])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from . import pictures
+from . import diagrams, pictures
 from .entry import Entry
 from .text import facts, head, place
 
@@ -61,6 +61,10 @@ def _section(entry: Entry) -> str:
     if entry.found.steps:
         steps = "".join(f"<li>{_at(step)}{escape(step.message)}</li>" for step in entry.found.steps)
         parts.append(f"<h3>Plan</h3><ul>{steps}</ul>")
+    of_code = [*map(diagrams.pipeline, entry.found.steps), *diagrams.dealings(entry.found.steps)]
+    parts += [f"<p>{picture}</p>" for picture in of_code if picture]
+    if arrangement := entry.found.kernel.picture() if entry.found.kernel else "":
+        parts.append(f"<details><summary>arrangement, with small numbers</summary>{arrangement}</details>")
     findings = entry.findings
     parts.append("<h3>What holds it back</h3>" if findings else f"<p>{entry.without_findings.capitalize()}.</p>")
     parts += map(_finding, findings)

@@ -24,7 +24,7 @@ def limits(entry: Entry) -> str:
         lines.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{what}</text>')
         lines.append(f'<rect class="{kind}" x="{left}" y="{y}" width="{length:.1f}" height="{height}" rx="2"/>')
         lines.append(f'<text x="{left + length + 6:.1f}" y="{y + 13}">{value:.4f} ms</text>')
-    return _svg(left + width + 90, len(bars) * (height + 6), lines, "time taken beside the limits of this machine")
+    return svg(left + width + 90, len(bars) * (height + 6), lines, "time taken beside the limits of this machine")
 
 
 def roofline(entry: Entry) -> str:
@@ -54,10 +54,11 @@ def roofline(entry: Entry) -> str:
         f'<text x="4" y="{height + 14}">operations a byte, from {10**low:.2g} to {10**high:.2g}</text>',
         f'<text x="{corners[2][0]:.1f}" y="{corners[2][1] - 6:.1f}" text-anchor="end">{roof / 1e9:.3g} GFLOP/s</text>',
     ]
-    return _svg(width + 10, height + 20, lines, "the roofline of this machine, and this launch")
+    return svg(width + 10, height + 20, lines, "the roofline of this machine, and this launch")
 
 
-def _svg(width: float, height: float, lines: list[str], title: str) -> str:
+def svg(width: float, height: float, lines: list[str], title: str) -> str:
+    """A picture of what stands in the lines."""
     inside = "".join(lines)
     size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img"><title>{title}</title>{inside}</svg>'
