@@ -1,5 +1,6 @@
 // Elementwise ops on LLVM scalars and vectors: arith, tile arithmetic, pointers. Every op is total.
 #include "compiler/analysis/interval.h"
+#include "compiler/analysis/nan_signs.h"
 #include "compiler/explain/findings.h"
 #include "compiler/lower/branch.h"
 #include "compiler/lower/floats.h"
@@ -25,7 +26,7 @@ Lanes narrowDouble(Emitter &e, Lanes value, Type to) {
   return e.narrowFloat(b.CreateBitCast(bits, f32), to);
 }
 
-Lanes convertFloat(Emitter &e, Lanes value, Type from, Type to) {
+Lanes convertFloat(Emitter &e, Lanes value, Type from, Type to, bool keepsNaNSign = true) {
   auto &b = e.b;
   if (from == to)
     return value;
@@ -33,7 +34,7 @@ Lanes convertFloat(Emitter &e, Lanes value, Type from, Type to) {
     if (Lanes half = e.options.target.float8ToHalf(e, value, from))
       return half;
   if (isSmallFloat(from)) {
-    value = e.widenFloat(value, from);
+    value = e.widenFloat(value, from, keepsNaNSign);
     from = Float32Type::get(from.getContext());
   }
   if (isSmallFloat(to))
@@ -340,7 +341,7 @@ Lanes emitCast(Emitter &e, Operation *op, Lanes value, Type from, Type to) {
       .Case<arith::TruncIOp>([&](auto) { return b.CreateTrunc(value, type); })
       .Case<arith::IndexCastOp>([&](auto) { return b.CreateSExtOrTrunc(value, type); })
       .Case<arith::IndexCastUIOp>([&](auto) { return b.CreateZExtOrTrunc(value, type); })
-      .Case<arith::ExtFOp>([&](auto) { return convertFloat(e, value, from, to); })
+      .Case<arith::ExtFOp>([&](auto op) { return convertFloat(e, value, from, to, analysis::tellsNaNSign(op.getResult())); })
       .Case<arith::TruncFOp>([&](arith::TruncFOp op) {
         Lanes nearest = convertFloat(e, value, from, to);
         bool chops = op.getRoundingmode() == arith::RoundingMode::toward_zero;
@@ -439,6 +440,9 @@ Lanes emitElementwise(Emitter &e, Operation *op, ArrayRef<Lanes> operands) {
     if (Lanes quotient = e.options.target.divide(e, v[0], v[1], approximately))
       return quotient;
   }
+  if (isa<arith::SelectOp>(op))
+    if (Lanes chosen = e.options.target.select(e, v[0], v[1], v[2]))
+      return chosen;
   e.unify(v);
   Type from = elementOf(op->getOperand(0)), to = elementOf(op->getResult(0));
   Lanes result = nullptr;

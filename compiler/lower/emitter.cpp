@@ -131,10 +131,10 @@ Lanes Emitter::narrowFloat8(Lanes value, Type element) {
   return b.CreateTrunc(result, vectorOf(b.getInt8Ty(), lanes));
 }
 
-Lanes Emitter::widenFloat(Lanes value, Type element) {
+Lanes Emitter::widenFloat(Lanes value, Type element, bool keepsNaNSign) {
   unsigned lanes = lanesOf(value);
   if (element.getIntOrFloatBitWidth() == 8) {
-    Lanes wide = options.target.widenFloat8(*this, value, element);
+    Lanes wide = options.target.widenFloat8(*this, value, element, keepsNaNSign);
     return wide ? wide : widenFloat8(value, element);
   }
   if (element.isBF16()) {

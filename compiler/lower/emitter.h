@@ -37,15 +37,13 @@ struct Emitter {
   Lanes toMemory(Lanes value, mlir::Type element);
   Lanes fromMemory(Lanes value, mlir::Type element);
   /// 8-bit or 16-bit float (as integer) <-> f32, vectors or scalars. Rounds to nearest even; NaNs stay NaNs; what is too large for e4m3fn,
-  /// which has no infinities, becomes NaN.
-  Lanes widenFloat(Lanes value, mlir::Type element);
+  /// which has no infinities, becomes NaN. `keepsNaNSign`: somebody may tell it.
+  Lanes widenFloat(Lanes value, mlir::Type element, bool keepsNaNSign = true);
   Lanes narrowFloat(Lanes value, mlir::Type element);
-
-private:
+  /// The same of 8 bits, by arithmetic that any machine has.
   Lanes widenFloat8(Lanes value, mlir::Type element);
   Lanes narrowFloat8(Lanes value, mlir::Type element);
 
-public:
   llvm::CallInst *intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value *> args, llvm::ArrayRef<llvm::Type *> types);
   /// Sets the source line of what is emitted next.
   void at(mlir::Location location);

@@ -92,8 +92,13 @@ public:
   /// Lanes of bf16 (i16) to f32, and back with round to nearest even; denormals and NaNs stay what they are.
   virtual Lanes widenBF16(Emitter & /*e*/, Lanes /*bits*/) const { return nullptr; }
   virtual Lanes narrowBF16(Emitter & /*e*/, Lanes /*value*/) const { return nullptr; }
-  /// Between bytes of an 8-bit float and f32; rounds to nearest even, what is too large becomes NaN (e4m3fn) or an infinity (e5m2).
-  virtual Lanes widenFloat8(Emitter & /*e*/, Lanes /*bits*/, mlir::Type /*element*/) const { return nullptr; }
+  /// x where the condition holds, else y, of scalars and vectors of integers.
+  virtual Lanes select(Emitter & /*e*/, Lanes /*condition*/, Lanes /*x*/, Lanes /*y*/) const { return nullptr; }
+  /// Between bytes of an 8-bit float and f32; rounds to nearest even, what is too large becomes NaN (e4m3fn) or an infinity (e5m2). NaNs
+  /// keep their signs, where those can be told (`keepsNaNSign`) and were given.
+  virtual Lanes widenFloat8(Emitter & /*e*/, Lanes /*bits*/, mlir::Type /*element*/, bool /*keepsNaNSign*/) const {
+    return nullptr;
+  }
   virtual Lanes narrowFloat8(Emitter & /*e*/, Lanes /*value*/, mlir::Type /*element*/) const { return nullptr; }
   /// Bytes of an 8-bit float to f16 (i16), which has all their numbers.
   virtual Lanes float8ToHalf(Emitter & /*e*/, Lanes /*bits*/, mlir::Type /*element*/) const { return nullptr; }

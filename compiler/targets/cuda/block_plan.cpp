@@ -81,8 +81,9 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
   kernel.walk([&](scf::ForOp loop) { held += llvm::count_if(loop.getResultTypes(), isTile); });
   llvm::DenseMap<Block *, int64_t> inBlock;
   llvm::DenseMap<Value, unsigned> takers = takersOf(block);
+  int64_t ofBlock = elements * block.threads * block.cluster;
   kernel.walk([&](tile::LoadOp load) {
-    if (!isTile(load.getType()))
+    if (!isTile(load.getType()) || ShapedType::getNumElements(tile::shapeOf(load.getType())) * 8 < ofBlock)
       return;
     loads = std::max(loads, ++inBlock[load->getBlock()]);
     held += isHeld(load, takers.lookup(load.getResult()));

@@ -1,6 +1,4 @@
 #include "compiler/targets/cuda/lowering.h"
-#include "llvm/Analysis/VectorUtils.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "compiler/targets/cuda/math_f32.h"
 
 using namespace mlir;
@@ -21,7 +19,7 @@ static lower::Machine machineOfThread(const CudaTarget &gpu) {
 
 GpuLowering::GpuLowering(const CudaTarget &gpu, bool instructions)
     : Target("the GPU target", machineOfThread(gpu)), sm(gpu.sm), approximates(instructions),
-      narrowsBF16(instructions && gpu.sm >= 90), convertsFloat8(instructions && gpu.sm >= 89) {}
+      narrowsBF16(instructions && gpu.sm >= 90), convertsFloat8(gpu.sm >= 89) {}
 
 // Comparing all with all is the fastest as long as the threads are enough for it.
 // A thread's part fits its registers; with few elements, as many threads as there are have some.
@@ -114,75 +112,6 @@ Lanes GpuLowering::narrowBF16(Emitter &e, Lanes value) const {
   if (!narrowsBF16)
     return nullptr;
   return b.CreateBitCast(b.CreateFPTrunc(value, e.vectorOf(b.getBFloatTy(), lanes)), e.vectorOf(b.getInt16Ty(), lanes));
-}
-
-/// Pairs of f16 of the bytes, by an instruction each, which drops the sign of NaNs; of an odd number the last pair has one.
-static SmallVector<llvm::Value *> halvesOf(Emitter &e, Lanes bits, Type element) {
-  auto &b = e.b;
-  unsigned lanes = e.lanesOf(bits);
-  auto convert =
-      isa<Float8E4M3FNType>(element) ? llvm::Intrinsic::nvvm_e4m3x2_to_f16x2_rn : llvm::Intrinsic::nvvm_e5m2x2_to_f16x2_rn;
-  SmallVector<llvm::Value *> halves;
-  for (unsigned i = 0; i < lanes; i += 2) {
-    Lanes bytes = e.slice(bits, i, std::min(lanes - i, 2u));
-    Lanes pair = lanes - i > 1 ? b.CreateBitCast(bytes, b.getInt16Ty()) : b.CreateZExt(bytes, b.getInt16Ty());
-    halves.push_back(e.intrinsic(convert, {pair}, {}));
-  }
-  return halves;
-}
-
-Lanes GpuLowering::widenFloat8(Emitter &e, Lanes bits, Type element) const {
-  auto &b = e.b;
-  unsigned lanes = e.lanesOf(bits);
-  if (!convertsFloat8)
-    return nullptr;
-  llvm::Type *i32 = e.vectorOf(b.getInt32Ty(), lanes), *f32 = e.vectorOf(b.getFloatTy(), lanes);
-  Lanes halves = e.slice(llvm::concatenateVectors(b, halvesOf(e, bits, element)), 0, lanes);
-  Lanes all = b.CreateBitCast(b.CreateFPExt(halves, f32), i32);
-  Lanes sign = b.CreateShl(b.CreateZExt(bits, i32), 24);
-  return b.CreateBitCast(b.CreateOr(all, b.CreateAnd(sign, llvm::ConstantInt::get(i32, 0x80000000))), f32);
-}
-
-// Three instructions a pair: what f32 lies between takes seven a lane.
-Lanes GpuLowering::float8ToHalf(Emitter &e, Lanes bits, Type element) const {
-  auto &b = e.b;
-  unsigned lanes = e.lanesOf(bits);
-  if (!convertsFloat8 || lanes % 4)
-    return nullptr;
-  constexpr uint32_t upper[] = {0x1404, 0x3424}; // of a word's bytes, each above a zero
-  llvm::Type *i32 = b.getInt32Ty();
-  SmallVector<llvm::Value *> pairs;
-  for (auto [i, half] : llvm::enumerate(halvesOf(e, bits, element))) {
-    Lanes word = b.CreateBitCast(e.slice(bits, i / 2 * 4, 4), i32);
-    Lanes high = e.intrinsic(llvm::Intrinsic::nvvm_prmt, {word, b.getInt32(0), b.getInt32(upper[i % 2])}, {});
-    Lanes signs = b.CreateAnd(high, 0x80008000);
-    pairs.push_back(b.CreateBitCast(b.CreateOr(b.CreateBitCast(half, i32), signs), e.vectorOf(b.getInt16Ty(), 2)));
-  }
-  return llvm::concatenateVectors(b, pairs);
-}
-
-// The instruction saturates, and drops the sign of NaNs.
-Lanes GpuLowering::narrowFloat8(Emitter &e, Lanes value, Type element) const {
-  auto &b = e.b;
-  unsigned lanes = e.lanesOf(value);
-  if (!convertsFloat8)
-    return nullptr;
-  bool isE4M3 = isa<Float8E4M3FNType>(element);
-  auto convert = isE4M3 ? llvm::Intrinsic::nvvm_ff_to_e4m3x2_rn : llvm::Intrinsic::nvvm_ff_to_e5m2x2_rn;
-  SmallVector<llvm::Value *> pairs;
-  for (unsigned i = 0; i < lanes; i += 2) {
-    Lanes low = e.slice(value, i, 1), high = i + 1 < lanes ? e.slice(value, i + 1, 1) : low;
-    pairs.push_back(b.CreateBitCast(e.intrinsic(convert, {high, low}, {}), e.vectorOf(b.getInt8Ty(), 2)));
-  }
-  Lanes bytes = e.slice(llvm::concatenateVectors(b, pairs), 0, lanes);
-  // Halfway between the largest number and the next, which there is none of: e4m3fn's is even, e5m2's is odd.
-  llvm::Type *i8 = e.vectorOf(b.getInt8Ty(), lanes), *i32 = e.vectorOf(b.getInt32Ty(), lanes);
-  Lanes raw = b.CreateBitCast(value, i32);
-  Lanes magnitude = b.CreateBitCast(b.CreateAnd(raw, llvm::ConstantInt::get(i32, 0x7fffffff)), value->getType());
-  llvm::Constant *most = llvm::ConstantFP::get(value->getType(), isE4M3 ? 464.0 : 61440.0);
-  Lanes isLarge = isE4M3 ? b.CreateFCmpOGT(magnitude, most) : b.CreateFCmpOGE(magnitude, most);
-  Lanes sign = b.CreateTrunc(b.CreateAnd(b.CreateLShr(raw, 24), llvm::ConstantInt::get(i32, 0x80)), i8);
-  return b.CreateOr(sign, b.CreateSelect(isLarge, llvm::ConstantInt::get(i8, isE4M3 ? 0x7f : 0x7c), bytes));
 }
 
 } // namespace tilery::cuda

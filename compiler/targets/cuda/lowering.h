@@ -29,9 +29,10 @@ public:
                               const lower::AtomicOrder &as) const override;
   lower::Lanes function(lower::Emitter &e, llvm::StringRef name, llvm::ArrayRef<lower::Lanes> operands) const override;
   lower::Lanes divide(lower::Emitter &e, lower::Lanes x, lower::Lanes y, bool approximately) const override;
+  lower::Lanes select(lower::Emitter &e, lower::Lanes condition, lower::Lanes x, lower::Lanes y) const override;
   lower::Lanes widenBF16(lower::Emitter &e, lower::Lanes bits) const override;
   lower::Lanes narrowBF16(lower::Emitter &e, lower::Lanes value) const override;
-  lower::Lanes widenFloat8(lower::Emitter &e, lower::Lanes bits, mlir::Type element) const override;
+  lower::Lanes widenFloat8(lower::Emitter &e, lower::Lanes bits, mlir::Type element, bool keepsNaNSign) const override;
   lower::Lanes float8ToHalf(lower::Emitter &e, lower::Lanes bits, mlir::Type element) const override;
   lower::Lanes narrowFloat8(lower::Emitter &e, lower::Lanes value, mlir::Type element) const override;
 
@@ -40,9 +41,11 @@ public:
 
 private:
   const unsigned sm;
-  const bool approximates; // ex2.approx, div.full, saturation, atom
-  const bool narrowsBF16;  // by one instruction that rounds to nearest even and keeps denormals
-  const bool convertsFloat8;
+  const bool approximates;   // ex2.approx, div.full, saturation, atom
+  const bool narrowsBF16;    // by one instruction that rounds to nearest even and keeps denormals
+  const bool convertsFloat8; // pairs, by an instruction, or by what does as it does
+  llvm::Value *halvesOf(lower::Emitter &e, lower::Lanes bytes, mlir::Type element) const;
+  llvm::Value *bytesOf(lower::Emitter &e, llvm::Value *low, llvm::Value *high, mlir::Type element) const;
 };
 
 } // namespace tilery::cuda

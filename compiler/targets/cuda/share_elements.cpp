@@ -37,6 +37,7 @@ public:
         largest = std::max(largest, ShapedType::getNumElements(tile::shapeOf(scan.getOperands()[0].getType())));
         reduces = true;
         inLoop |= bool(scan->getParentOfType<scf::ForOp>());
+        rowsInLoop |= inLoop;
       }
       if (step.op)
         return;
@@ -44,7 +45,11 @@ public:
       for (const Sink &sink : step.nest.sinks)
         if (sink.kind == Sink::Reduce) {
           reduces = true;
-          inLoop |= bool(sink.op->getParentOfType<scf::ForOp>());
+          if (!sink.op->getParentOfType<scf::ForOp>())
+            continue;
+          inLoop = true;
+          ArrayRef<int64_t> behind = ArrayRef(step.nest.shape).drop_front(cast<tile::ReduceOp>(sink.op).getAxis() + 1);
+          rowsInLoop |= llvm::all_of(behind, [](int64_t size) { return size == 1; });
         }
       noteTurned(step.nest);
     });
@@ -96,7 +101,8 @@ private:
 
   // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread, 32 where
   // threads reduce what they have before they meet; more where a thread could not hold its share. A program with a loop over reductions
-  // is one of few, and each turn holds what the turns before have left, too.
+  // is one of few, and each turn holds what the turns before have left, too. Where all add up columns each thread has several rows: they
+  // meet element by element.
   void chooseThreads() {
     if (unsigned wanted = mmaThreads(kernel)) {
       block.threads = wanted;
@@ -114,11 +120,13 @@ private:
     for (auto &[sizes, vectors] : abreast)
       if (vectors == 4) // of 16 bytes each
         wanted = std::clamp<int64_t>(largest / 64, 128, 512);
-    if (inLoop)
-      wanted =
-          std::max(std::clamp<int64_t>(largest / (tilesOfLoops() > 2 ? 8 : 16), 128, 512), std::min<int64_t>(largest / 32, 1024));
-    else if (reduces)
-      wanted = std::clamp<int64_t>(largest / 32, 32, 512);
+    if (inLoop) {
+      int64_t own = tilesOfLoops(1) > 2 ? 8 : 16;
+      if (!rowsInLoop)
+        own = tilesOfLoops(largest / 2) > 1 ? 16 : 32;
+      wanted = std::max(std::clamp<int64_t>(largest / own, 128, 512), std::min<int64_t>(largest / 32, 1024));
+    } else if (reduces) // after loops, if any: each turn waits for as many loads as registers hold beside the sums
+      wanted = std::clamp<int64_t>(largest / (tilesOfLoops(largest / 2) ? 16 : 32), 32, 512);
     if (warps)
       wanted = std::clamp<int64_t>(*warps, 1, 32) * 32;
     int64_t least = std::min<int64_t>(largest / mostElements, 1024);
@@ -144,10 +152,12 @@ private:
            llvm::none_of(op->getOperandTypes(), isTile) && llvm::none_of(op->getResultTypes(), isTile);
   }
 
-  /// Tiles that the turns of loops carry or load.
-  int64_t tilesOfLoops() {
+  /// Tiles of at least so many elements that the turns of loops carry or load.
+  int64_t tilesOfLoops(int64_t least) {
     int64_t count = 0;
-    auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+    auto isTile = [&](Type type) {
+      return isa<RankedTensorType>(type) && ShapedType::getNumElements(tile::shapeOf(type)) >= least;
+    };
     kernel.walk([&](scf::ForOp loop) { count += llvm::count_if(loop.getResultTypes(), isTile); });
     kernel.walk([&](tile::LoadOp load) {
       auto inLoop = [](Operation *user) { return bool(user->getParentOfType<scf::ForOp>()); };
@@ -374,7 +384,7 @@ private:
   std::map<SmallVector<int64_t, 2>, unsigned> abreast; // vectors, by extents
   bool isDealt = true;                                 // each tile's elements are some thread's own
   int64_t largest = 1;
-  bool reduces = false, inLoop = false; // rows; in turns of a loop
+  bool reduces = false, inLoop = false, rowsInLoop = false; // in turns of a loop; there along the last dimension
 };
 } // namespace
 

@@ -179,6 +179,9 @@ private:
   /// To a stored tile, in registers or, where `only` holds, in shared memory.
   void writeTile(int buffer, llvm::ArrayRef<int64_t> shape, const lower::Point &point, lower::Lanes value, llvm::Value *only);
   void finishLines(const lower::Nest &nest, const ThreadMap &map, llvm::ArrayRef<Sum *> sums);
+  void combineWarpsOf(const lower::Nest &nest, const ThreadMap &map, Sum &sum, int64_t line, uint64_t item);
+  /// Where the element of this number (i32, row by row) of a tile is, but for one dimension.
+  lower::Point pointWithout(llvm::ArrayRef<int64_t> shape, unsigned axis, llvm::Value *element);
   void mappedScan(tile::ScanOp op, const ThreadMap &map);
   /// The place of a number in the scan's order.
   llvm::Value *place(const Scan &scan, llvm::Value *number, unsigned count);

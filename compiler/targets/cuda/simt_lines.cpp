@@ -99,7 +99,7 @@ void SimtEmitter::writeTile(int buffer, ArrayRef<int64_t> shape, const Point &po
 
 // -- reductions
 
-// What threads have is combined in any order: the operation commutes. The first thread of a line's first warp writes it.
+// What threads have is combined in any order: the operation commutes. Of a line within a warp its first thread writes it.
 void SimtEmitter::finishLines(const Nest &nest, const ThreadMap &map, ArrayRef<Sum *> sums) {
   auto &b = e.b;
   const Points &p = pointsOf(map);
@@ -143,6 +143,8 @@ void SimtEmitter::finishLines(const Nest &nest, const ThreadMap &map, ArrayRef<S
     endExchange(area);
   }
   forItems([&](Sum &sum, const LinePlace &place, int64_t line, uint64_t item) {
+    if (sum.lines.warps > 1 && llvm::none_of(sum.sink->buffers, [&](int buffer) { return registerTiles.contains(buffer); }))
+      return combineWarpsOf(nest, map, sum, line, item);
     llvm::Value *leads = b.CreateICmpEQ(b.CreateOr(place.thread, place.warp), b.getInt32(0));
     when(e.band(leads, p.first), [&] {
       lower::Evaluator::Region region(evaluator);
@@ -166,6 +168,62 @@ void SimtEmitter::finishLines(const Nest &nest, const ThreadMap &map, ArrayRef<S
         writeTile(buffer, shape, where, value, nullptr);
     });
   });
+}
+
+// Each thread takes a number of the line that warps have told, or several: the line's own threads are few, and would take all of it.
+void SimtEmitter::combineWarpsOf(const Nest &nest, const ThreadMap &map, Sum &sum, int64_t line, uint64_t item) {
+  auto &b = e.b;
+  constexpr unsigned warp = 32;
+  const ThreadMap::Lines &lines = sum.lines;
+  uint64_t ofWarp = lines.perWarp() * map.width,
+           count = std::min<int64_t>(map.threads, map.vectors) / warp / lines.warps * ofWarp;
+  auto number = [&](uint64_t n) { return b.getInt32(n); };
+  for (uint64_t first = 0; first < count; first += map.threads) {
+    llvm::Value *own = b.CreateAdd(b.CreateTrunc(thread, b.getInt32Ty()), number(first));
+    when(first + map.threads > count ? b.CreateICmpULT(own, number(count)) : nullptr, [&] {
+      lower::Evaluator::Region region(evaluator);
+      lower::Evaluator::Vector single(evaluator, 1);
+      llvm::Value *group = b.CreateUDiv(own, number(ofWarp)), *inWarp = b.CreateURem(own, number(ofWarp));
+      llvm::Value *firstWarp = b.CreateMul(b.CreateUDiv(group, number(lines.warpStep)), number(lines.warpStep * lines.warps));
+      firstWarp = b.CreateAdd(firstWarp, b.CreateURem(group, number(lines.warpStep)));
+      SmallVector<Lanes> values;
+      for (unsigned w = 0; w < lines.warps; ++w) {
+        llvm::Value *told = b.CreateMul(b.CreateAdd(firstWarp, number(w * lines.warpStep)), number(ofWarp));
+        llvm::Value *entry = b.CreateZExt(b.CreateAdd(told, inWarp), b.getInt64Ty());
+        SmallVector<Lanes> others;
+        uint64_t at = item;
+        for (Value operand : sum.reduce.getOperands()) {
+          Type element = lower::elementOf(operand);
+          others.push_back(e.fromMemory(b.CreateLoad(e.memoryType(element), warpsPlace(at, element, entry)), element));
+          at += map.bytesBetweenWarps(lines, 1, lower::elementBytes(element));
+        }
+        values = w ? combined(sum.reduce.getCombine(), values, others) : others;
+      }
+      llvm::Value *inLine = b.CreateUDiv(inWarp, number(map.width)), *lane = b.CreateURem(inWarp, number(map.width));
+      llvm::Value *leader = b.CreateMul(b.CreateUDiv(inLine, number(lines.threadStep)), number(lines.threadStep * lines.threads));
+      leader = b.CreateAdd(leader, b.CreateURem(inLine, number(lines.threadStep)));
+      leader = b.CreateAdd(b.CreateMul(firstWarp, number(warp)), leader);
+      llvm::Value *vector = b.CreateAdd(leader, number(lines.chunkOf(line, 0) * map.threads));
+      Point where = pointWithout(nest.shape, sum.reduce.getAxis(), b.CreateAdd(b.CreateMul(vector, number(map.width)), lane));
+      SmallVector<int64_t> shape(nest.shape);
+      shape.erase(shape.begin() + sum.reduce.getAxis());
+      for (auto [buffer, value] : llvm::zip(sum.sink->buffers, values))
+        writeTile(buffer, shape, where, value, nullptr);
+    });
+  }
+}
+
+// Numbers of a tile's elements are below 2^31.
+Point SimtEmitter::pointWithout(ArrayRef<int64_t> shape, unsigned axis, llvm::Value *element) {
+  auto &b = e.b;
+  Point point(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    llvm::Value *index = d ? b.CreateURem(element, b.getInt32(shape[d])) : element;
+    element = d ? b.CreateUDiv(element, b.getInt32(shape[d])) : element;
+    point[d] = Index{b.CreateZExt(index, b.getInt64Ty()), 0, nullptr, 0, 1};
+  }
+  point.erase(point.begin() + axis);
+  return point;
 }
 
 // -- scans
