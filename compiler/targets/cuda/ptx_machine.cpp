@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/ptx_machine.h"
 #include "compiler/targets/cuda/ptx.h"
+#include "compiler/analysis/divisor.h"
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/debug_info.h"
 #include "llvm/IR/InlineAsm.h"
@@ -19,6 +20,18 @@ void passMap(llvm::Function &function, unsigned parameter) {
   attributes.addAlignmentAttr(llvm::Align(64));
   attributes.addAttribute("nvvm.grid_constant");
   function.addParamAttrs(parameter, attributes);
+}
+
+/// What a launch keeps of a parameter, in words of LLVM: neighbours that single threads access are joined by it.
+llvm::Value *divided(llvm::IRBuilder<> &b, mlir::BlockArgument argument, llvm::Value *value) {
+  int64_t divisor = analysis::divisorOf(argument);
+  if (divisor == 1)
+    return value;
+  if (value->getType()->isIntegerTy())
+    return b.CreateAnd(value, llvm::ConstantInt::getSigned(value->getType(), -divisor));
+  if (value->getType()->isPointerTy())
+    llvm::cast<llvm::Argument>(value)->addAttr(llvm::Attribute::getWithAlignment(b.getContext(), llvm::Align(divisor)));
+  return value;
 }
 } // namespace
 
@@ -53,8 +66,11 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
     passMap(*function, next);
     entry.maps.push_back(function->getArg(next));
   }
-  for (unsigned i = 0; i < kernel.getBody().getNumArguments(); ++i)
-    entry.arguments.push_back(function->getArg(next++));
+  bool hasThreads = kernel.walk([](tile::ThreadsOp) { return mlir::WalkResult::interrupt(); }).wasInterrupted();
+  for (mlir::BlockArgument argument : kernel.getBody().getArguments()) {
+    llvm::Value *own = function->getArg(next++);
+    entry.arguments.push_back(hasThreads ? divided(b, argument, own) : own);
+  }
   for (llvm::Value *&extent : entry.grid)
     extent = function->getArg(next++);
   entry.programs = b.CreateMul(b.CreateMul(entry.grid[0], entry.grid[1]), entry.grid[2]);
