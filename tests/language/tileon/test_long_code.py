@@ -74,7 +74,7 @@ def counted_reference(x, n):
 
 
 def two_back_reference(x, n):
-    x, i = x.double(), torch.arange(len(x))
+    x, i = x.double(), torch.arange(len(x), device="cpu")
     a, b = x, x * 0.5
     for k in range(n):
         c = 0.25 * ((a + b).sin() + torch.where(i + k > 7, x[(i * 3 + k) % len(x)], 0.5))
@@ -83,7 +83,7 @@ def two_back_reference(x, n):
 
 
 def listed_reference(x, n):
-    x, i = x.double(), torch.arange(len(x))
+    x, i = x.double(), torch.arange(len(x), device="cpu")
     y = torch.zeros_like(x)
     for k in range(n):
         y = 0.5 * y.cos() + f32(FACTORS[k]) + x[(i + k * k) % len(x)]
@@ -98,7 +98,7 @@ def listed_reference(x, n):
 def test_each_step_counts(engine, device, kernel, reference, n):
     """Each step halves at least what the ones before were off, by 2^-24 of numbers below 64."""
     torch.manual_seed(n)
-    x = torch.rand(32)
+    x = torch.rand(32, device="cpu")
     out = torch.full((32,), float("nan"), device=device)
     kernel[(1,)](x.to(device), out, n, 32, **({"C": FACTORS} if kernel is listed else {}))
     torch.testing.assert_close(out.cpu().double(), reference(x, n), rtol=0, atol=2 * 4 * 64 * 2.0**-24)
@@ -106,10 +106,10 @@ def test_each_step_counts(engine, device, kernel, reference, n):
 
 @pytest.mark.parametrize("n", [5, 170, 333])
 def test_integers_wrap_and_stores_keep_their_order(engine, device, n):
-    x = torch.rand(64)
+    x = torch.rand(64, device="cpu")
     out = torch.full((8, 64), float("nan"), device=device)
     kept[(1,)](x.to(device), out, n, 64)
-    h, expected = (x * 1000).to(torch.int64), torch.full((8, 64), float("nan"))
+    h, expected = (x * 1000).to(torch.int64), torch.full((8, 64), float("nan"), device="cpu")
     for k in range(n):
         h = ((h ^ (h >> 7)) * 1664525 + 1013904 * k) & 0xFFFFFFFF
         expected[k % 8] = (h >> 8).float()
