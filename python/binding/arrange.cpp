@@ -333,10 +333,14 @@ void bindOperations(nb::class_<Handle> &tensor) {
         return wrap(h.tensor.tile(toSymbols(tile), toOptionals(strides), toOptionals(dilation), floor));
       },
       "tile_shape"_a, "strides"_a = nb::none(), "dilation"_a = nb::none(), "floor_mode"_a = false);
-  tensor.def("expand", [](Handle &h, nb::object shape) { return wrap(h.tensor.expand(toSymbols(shape))); }, "shape"_a);
+  tensor.def(
+      "expand", [](Handle &h, nb::object shape) { return wrap(h.tensor.expand(toSymbols(shape))); }, "shape"_a,
+      "Repeats dimensions of size 1 so many times; -1, or the size that a dimension has, keeps it. Of others as squeeze.");
   tensor.def(
       "unsqueeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.unsqueeze(integerArgument(dim, "dim"))); }, "dim"_a);
-  tensor.def("squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(integerArguments(dim, "dim"))); }, "dim"_a);
+  tensor.def(
+      "squeeze", [](Handle &h, nb::object dim) { return wrap(h.tensor.squeeze(integerArguments(dim, "dim"))); }, "dim"_a,
+      "Without these dimensions, which have size 1: where only a launch knows their sizes, it raises ValueError for others.");
   tensor.def(
       "permute", [](Handle &h, nb::object dims) { return wrap(h.tensor.permute(integerArguments(dims, "dims"))); }, "dims"_a);
   tensor.def(
