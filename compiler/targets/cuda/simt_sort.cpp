@@ -76,7 +76,7 @@ struct SimtEmitter::RunSorter {
   llvm::Value *place = nullptr;                 // i32: the thread's among those of a run
   llvm::Value *row = nullptr, *first = nullptr; // and the run's first element in it
   llvm::Value *exists = nullptr;                // null: always
-  SmallVector<llvm::Value *> keys;              // words
+  SmallVector<llvm::Value *> keys{};            // words
 
   void sort();
 
