@@ -133,7 +133,19 @@ Value Planner::betterStored(Value value) {
       break;
     best = below;
   }
+  if (options.target.machine.turnsFactors)
+    best = beforeTurn(best);
   return options.target.machine.storesJoined ? inLongRows(best) : best;
+}
+
+/// The tile that products take turned: they read factors along any dimension of what is stored, in vectors along its rows.
+Value Planner::beforeTurn(Value value) const {
+  auto permute = value.getDefiningOp<tile::PermuteOp>();
+  if (!permute || !llvm::all_of(value.getUsers(), isProduct))
+    return value;
+  Value source = permute.getOperand();
+  return source.getParentBlock() == value.getParentBlock() && sites.contains(source) && !isLoad(source.getDefiningOp()) ? source
+                                                                                                                        : value;
 }
 
 /// The same elements in the shape whose rows are longest, where a tile's own are shorter than a vector: vectors lie along rows.

@@ -54,6 +54,7 @@ private:
   bool worthStoring(mlir::Value value, llvm::ArrayRef<PullSite> sites) const;
   mlir::Value costlyOperand(mlir::Value value) const;
   mlir::Value betterStored(mlir::Value value);
+  mlir::Value beforeTurn(mlir::Value value) const;
   mlir::Value inLongRows(mlir::Value value) const;
   // plan_pieces.cpp
   /// What an element of the tiles takes that are not stored, as of costOf, at least 1 each.

@@ -25,7 +25,8 @@ struct Machine {
   bool storesJoined = false; ///< tiles that are joined are stored, and in the shape whose rows are longest
   bool carriesElements = false; ///< tiles that a loop carries may stay in registers, some of their elements at a time
   unsigned longestNest = 0;     ///< what one computes for an element (costOf) before it is cut in two; 0: never
-  bool storesRepeated = false;  ///< and what their factors repeat, where it is not cheap
+  bool turnsFactors = false; ///< products take factors in vectors along the rows of a stored tile, whichever dimension those are
+  bool storesRepeated = false; ///< and what their factors repeat, where it is not cheap
 };
 
 /// What an atomic update orders, and for whom.

@@ -13,6 +13,7 @@ static lower::Machine machineOfThread(const CudaTarget &gpu) {
   machine.vectorRegisters = 64;
   machine.floatAtomics = true;
   machine.relaxedAtomics = true;
+  machine.turnsFactors = true;
   machine.turnedBytes = gpu.sharedBytes / 8 * 5; // room for stored tiles beside them
   return machine;
 }

@@ -2,6 +2,7 @@
 #include "compiler/lower/stepped_passes.h"
 #include "compiler/lower/unroll.h"
 #include "compiler/progress.h"
+#include "compiler/targets/cuda/drop_barriers.h"
 #include "compiler/targets/cuda/join_accesses.h"
 #include "compiler/targets/cuda/pair_conversions.h"
 #include "llvm/Analysis/InlineCost.h"
@@ -85,6 +86,7 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder &builder, bool ofBlocks) {
   functions.addPass(ADCEPass());
   functions.addPass(SimplifyCFGPass());
   if (!ofBlocks) { // for the vectorizer of loads and stores: what a thread's unrolled loops read and write side by side
+    functions.addPass(DropBarriersPass());
     functions.addPass(InferAddressSpacesPass());
     functions.addPass(InferAlignmentPass());
     functions.addPass(JoinAccessesPass());

@@ -11,9 +11,14 @@
 // PTX: bar.sync
 // PTX-NOT: {{ld|st}}.global
 // PTX: atom.global.release.sys.cas.b32
-// PTX: atom.global.acquire.sys.cas.b32
+// PTX: bar.sync
+// PTX: ld.shared
 // PTX-NOT: {{ld|st}}.global
 // PTX: bar.sync
+// PTX: bra [[BEHIND:\$L__BB[0-9_]+]]
+// PTX: atom.global.acquire.sys.cas.b32
+// PTX-NOT: {{ld|st}}.global
+// PTX: [[BEHIND]]:
 // PTX-NOT: ld.global.nc
 // PTX: ld.global
 // PTX-NOT: ld.global.nc
