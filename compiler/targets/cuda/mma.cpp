@@ -106,6 +106,18 @@ MmaEmitter::Carried MmaEmitter::products(const Pass &pass, Carried accumulators)
     }
     return accumulators;
   }
+  // One wait for memory instead of two: too little is multiplied under the second.
+  if (!region && plan.chunks == 2 && plan.stages == 2) {
+    for (uint64_t i : {0, 1})
+      fill(pass, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), staging, i * plan.stageBytes()), e.i64(i));
+    machine.commitCopies(e);
+    machine.waitCopies(e, 0);
+    barrier();
+    for (uint64_t i : {0, 1})
+      accumulators =
+          multiplyStage(b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), staging, i * plan.stageBytes()), std::move(accumulators), 0);
+    return accumulators;
+  }
   repeat(e.i64(0), e.i64(ahead), {}, [&](llvm::Value *i, ArrayRef<llvm::Value *>) {
     load(i);
     return Carried();

@@ -1,5 +1,13 @@
 // RUN: tilery-translate --disjoint --target=sm_80 --print=plan %s | FileCheck %s
+// RUN: tilery-translate --disjoint --target=sm_80 --print=asm %s | FileCheck %s --check-prefix=ASM
 // What a loop multiplies turned is stored as it was computed: 24 rows of 128, of which threads take vectors along k.
+
+// Two steps of 64 are fetched together.
+// ASM: cp.async.commit_group
+// ASM-NOT: cp.async.commit_group
+// ASM: cp.async.wait_group {{.*}}0
+// ASM-COUNT-16: mma.sync
+// ASM-NOT: cp.async.commit_group
 
 // CHECK-LABEL: plan @scores
 // CHECK: nest 24 128
