@@ -81,7 +81,7 @@ def test_level_is_told(device):
     assert torch.equal(y, x[0])
 
 
-def test_ahead_of_time(tmp_path):
+def test_ahead_of_time(tmp_path, device):
     tensors = Tensor(2, dtype="fp32"), Tensor(1, dtype="fp32")
 
     def arrangement(x, y):
@@ -89,7 +89,7 @@ def test_ahead_of_time(tmp_path):
         x.dtype = x.dtype.squeeze(0)
         return x.squeeze(0), y.tile((4,))
 
-    copy = ninetoothed.make(arrangement, copied, tensors, caller="cpu", kernel_name="copy", output_dir=tmp_path)
+    copy = ninetoothed.make(arrangement, copied, tensors, caller=device, kernel_name="copy", output_dir=tmp_path)
     x, y = torch.arange(20.0).reshape(2, 10), torch.full((10,), -1.0)
     assert "leaves out dimension 0 (`squeeze`), which has size 2" in refused(lambda: copy(x, y), y)
     copy(x[1:], y)

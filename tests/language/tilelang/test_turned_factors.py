@@ -42,9 +42,9 @@ def scores(rows, tile, heads, d, dtype):
 @pytest.mark.parametrize("rows, tile, heads, d", [(96, 32, 64, 128), (70, 16, 24, 32), (64, 32, 40, 48), (33, 32, 8, 64)])
 def test_scores(device, rows, tile, heads, d, dtype):
     torch.manual_seed(rows)
-    q, k = (torch.randint(-2, 3, shape).to(getattr(torch, dtype)) for shape in ((heads, d), (rows, d)))
+    q, k = (torch.randint(-2, 3, shape, device="cpu").to(getattr(torch, dtype)) for shape in ((heads, d), (rows, d)))
     out = torch.full((rows,), float("nan"), device=device)
     scores(rows, tile, heads, d, dtype)(q.to(device), k.to(device), out)
-    full = torch.zeros(-(-rows // tile) * tile)
+    full = torch.zeros(-(-rows // tile) * tile, device="cpu")
     full[:rows] = (k.float() @ (2 * q.float()).T).clamp(min=0).sum(1)
     assert torch.equal(out.cpu(), full.view(-1, 2).sort(1)[0].view(-1)[:rows])
