@@ -44,6 +44,8 @@ public:
     for (auto [place, index] : carried)
       inits.push_back(before[place.back - 1][place.op]->getResult(place.result));
     loop = scf::ForOp::create(b, first->getLoc(), number(0), number(trips), number(1), inits);
+    if (inits.empty()) // loops without results are made with their terminator
+      loop.getBody()->getTerminator()->erase();
     body.emplace(OpBuilder::atBlockBegin(loop.getBody()));
     takeLater();
     moveFirst();

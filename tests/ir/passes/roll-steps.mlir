@@ -285,6 +285,50 @@ tile.kernel @nested(%place: !tile.access<8xf32>, %n: i32) {
   tile.return
 }
 
+// Steps that only store hand nothing on.
+// CHECK-LABEL: tile.kernel @stores
+// CHECK: scf.for %[[T:.*]] = %c0_i32 to %c2_i32 step %c1_i32 : i32 {
+// CHECK-COUNT-4: tile.store
+// CHECK-NOT: scf.yield
+// CHECK: }
+// CHECK: tile.store
+// CHECK: tile.return
+tile.kernel @stores(%place: !tile.access<8xf32>, %n: i32) {
+  %v = tile.load %place : !tile.access<8xf32> -> tensor<8xf32>
+  %k0 = arith.constant dense<0.0> : tensor<8xf32>
+  %a0 = arith.addf %v, %k0 : tensor<8xf32>
+  tile.store %place, %a0 : !tile.access<8xf32>, tensor<8xf32>
+  %k1 = arith.constant dense<1.0> : tensor<8xf32>
+  %a1 = arith.addf %v, %k1 : tensor<8xf32>
+  tile.store %place, %a1 : !tile.access<8xf32>, tensor<8xf32>
+  %k2 = arith.constant dense<2.0> : tensor<8xf32>
+  %a2 = arith.addf %v, %k2 : tensor<8xf32>
+  tile.store %place, %a2 : !tile.access<8xf32>, tensor<8xf32>
+  %k3 = arith.constant dense<3.0> : tensor<8xf32>
+  %a3 = arith.addf %v, %k3 : tensor<8xf32>
+  tile.store %place, %a3 : !tile.access<8xf32>, tensor<8xf32>
+  %k4 = arith.constant dense<4.0> : tensor<8xf32>
+  %a4 = arith.addf %v, %k4 : tensor<8xf32>
+  tile.store %place, %a4 : !tile.access<8xf32>, tensor<8xf32>
+  %k5 = arith.constant dense<5.0> : tensor<8xf32>
+  %a5 = arith.addf %v, %k5 : tensor<8xf32>
+  tile.store %place, %a5 : !tile.access<8xf32>, tensor<8xf32>
+  %k6 = arith.constant dense<6.0> : tensor<8xf32>
+  %a6 = arith.addf %v, %k6 : tensor<8xf32>
+  tile.store %place, %a6 : !tile.access<8xf32>, tensor<8xf32>
+  %k7 = arith.constant dense<7.0> : tensor<8xf32>
+  %a7 = arith.addf %v, %k7 : tensor<8xf32>
+  tile.store %place, %a7 : !tile.access<8xf32>, tensor<8xf32>
+  %k8 = arith.constant dense<8.0> : tensor<8xf32>
+  %a8 = arith.addf %v, %k8 : tensor<8xf32>
+  tile.store %place, %a8 : !tile.access<8xf32>, tensor<8xf32>
+  %k9 = arith.constant dense<9.0> : tensor<8xf32>
+  %a9 = arith.addf %v, %k9 : tensor<8xf32>
+  tile.store %place, %a9 : !tile.access<8xf32>, tensor<8xf32>
+  tile.store %place, %v : !tile.access<8xf32>, tensor<8xf32>
+  tile.return
+}
+
 // Steps whose branches do the same with other values are not alike: every second one subtracts the other way around.
 // CHECK-LABEL: tile.kernel @wired
 // CHECK-NOT: scf.for

@@ -61,6 +61,22 @@ def kept(x_ptr, o_ptr, N: tl.constexpr, BLOCK: tl.constexpr):
         tl.store(o_ptr + (k % 8) * BLOCK + i, (h >> 8).to(tl.float32))
 
 
+@tileon.jit
+def stored(x_ptr, o_ptr, N: tl.constexpr, BLOCK: tl.constexpr):
+    """Steps that hand nothing on but through memory: stores in place, updates at numbers that hang on the step."""
+    i = tl.arange(0, BLOCK)
+    tl.store(o_ptr + i, tl.load(x_ptr + i))
+    for k in tl.static_range(N):
+        tl.store(o_ptr + i, tl.load(o_ptr + i) * 0.5 + k)
+        tl.atomic_add(o_ptr + BLOCK + (i * 7 + k) % BLOCK, (i + k).to(tl.float32), mask=i > k % 5)
+
+
+@tileon.jit
+def only_stored(o_ptr, N: tl.constexpr, BLOCK: tl.constexpr):
+    for k in tl.static_range(N):
+        tl.store(o_ptr + k + tl.arange(0, BLOCK), 0.5 + k)
+
+
 def f32(value):
     return float(np.float32(value))
 
@@ -116,7 +132,26 @@ def test_integers_wrap_and_stores_keep_their_order(engine, device, n):
     torch.testing.assert_close(out.cpu(), expected, rtol=0, atol=0, equal_nan=True)
 
 
-@pytest.mark.parametrize("kernel", [counted, two_back, listed, kept])
+@pytest.mark.parametrize("n", [5, 170, 333])
+def test_steps_that_hand_on_nothing(engine, device, n):
+    x, i = torch.rand(32, device="cpu"), torch.arange(32, device="cpu")
+    out = torch.zeros((2, 32), device=device)
+    stored[(1,)](x.to(device), out, n, 32)
+    halved, sums = x.double(), torch.zeros(32, dtype=torch.float64, device="cpu")
+    for k in range(n):
+        halved = halved * 0.5 + k
+        sums[(i * 7 + k) % 32] += torch.where(i > k % 5, i + k, 0)  # whole numbers below 2^24
+    torch.testing.assert_close(out[0].cpu().double(), halved, rtol=2.0**-22, atol=0)
+    assert torch.equal(out[1].cpu().double(), sums)
+
+    only = torch.full((1600 + 8,), float("nan"), device=device)
+    only_stored[(1,)](only, 4 * n, 8)
+    assert torch.equal(only[: 4 * n - 1].cpu(), torch.arange(4 * n - 1, device="cpu") + 0.5)
+    assert torch.equal(only[4 * n - 1 : 4 * n + 7].cpu(), torch.full((8,), 4 * n - 0.5, device="cpu"))
+    assert only[4 * n + 7 :].isnan().all()
+
+
+@pytest.mark.parametrize("kernel", [counted, two_back, listed, kept, stored])
 @pytest.mark.parametrize("target", ["avx2", "sm_80", "sm_90a"])
 def test_code_does_not_grow_with_the_steps(kernel, target):
     def size(n):
