@@ -30,8 +30,18 @@ llvm::DIFile *DebugInfo::file(llvm::StringRef path) {
   return entry;
 }
 
-void DebugInfo::beginFunction(llvm::Function *function, Location location) {
-  FileLineColLoc source = sourceLine(location);
+/// An operation's line; of one that has none, the first within it.
+static FileLineColLoc firstLine(Operation *op) {
+  FileLineColLoc found;
+  op->walk<WalkOrder::PreOrder>([&](Operation *each) {
+    found = sourceLine(each->getLoc());
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
+void DebugInfo::beginFunction(llvm::Function *function, Operation *kernel) {
+  FileLineColLoc source = firstLine(kernel);
   llvm::DIFile *where = file(source ? source.getFilename().getValue() : "<unknown>");
   if (!unit)
     unit = builder.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C), where, "tilery", true, "", 0, "", kind);

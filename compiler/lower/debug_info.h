@@ -9,8 +9,8 @@ class DebugInfo {
 public:
   using Kind = llvm::DICompileUnit::DebugEmissionKind;
   explicit DebugInfo(llvm::Module &module, Kind kind = Kind::LineTablesOnly);
-  /// Starts the subprogram of `function`, declared at `location`.
-  void beginFunction(llvm::Function *function, mlir::Location location);
+  /// Starts the subprogram of `function`, declared where the kernel is, or the first operation in it that has a line.
+  void beginFunction(llvm::Function *function, mlir::Operation *kernel);
   /// The place in the current function, null if the location names no file.
   llvm::DILocation *line(mlir::Location location);
   void finish();

@@ -2,6 +2,7 @@
 
 import linecache
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -48,6 +49,7 @@ def test_lines_of_a_product(language, monkeypatch, assemble):
     for instruction, text in zip(INSTRUCTIONS, LINES[language]):
         lines = lines_of(ptx, instruction)
         assert lines and all(text in line for line in lines), (instruction, lines)
+    assert all(Path(name).is_file() for _, name in FILE.findall(ptx))
     assert ".target sm_90a\n" in ptx  # not for debuggers, which would leave it unoptimised
     monkeypatch.setenv("TILERY_LINE_INFO", "0")
     without = code(language)

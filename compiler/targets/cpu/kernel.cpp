@@ -68,7 +68,7 @@ FailureOr<KernelInfo> CpuKernel::emit() {
   function->addParamAttr(3, llvm::Attribute::getWithAlignment(e.context(), llvm::Align(64)));
   function->setDoesNotThrow();
   if (e.debug) {
-    e.debug->beginFunction(function, kernel.getLoc());
+    e.debug->beginFunction(function, kernel);
     e.at(kernel.getLoc());
   }
   makeScopes();

@@ -57,7 +57,7 @@ BlockEntry PtxMachine::begin(lower::Emitter &e, tile::KernelOp kernel, const Blo
   function->setDoesNotThrow();
   b.SetInsertPoint(llvm::BasicBlock::Create(e.context(), "entry", function));
   if (e.debug) {
-    e.debug->beginFunction(function, kernel.getLoc());
+    e.debug->beginFunction(function, kernel);
     e.at(kernel.getLoc());
   }
   readsConstants = true;
