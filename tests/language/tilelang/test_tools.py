@@ -51,6 +51,32 @@ def test_the_decorator_chooses_once():
         assert tuned(70, 50, 40).config == kernel.config
 
 
+def test_what_a_call_sets_is_not_chosen():
+    tuned = autotuner.autotune(configs=[{"block_M": 16, "block_N": 16}, {"block_M": 64, "block_N": 8}], warmup=1, rep=1)(
+        tilelang.jit(out_idx=-1)(matmul)
+    )
+    plain = tilelang.jit(out_idx=-1)(matmul)(128, 64, 32, 128, 32).get_kernel_source()
+    for kernel in (tuned(128, 64, 32, block_M=128), tuned(128, 64, 32, 128), tuned(128, 64, 32, block_N=32, block_M=128)):
+        assert kernel.get_kernel_source() == plain  # 32 is block_N's default
+
+
+def test_configurations_fill_in_what_has_no_default():
+    @autotuner.autotune(configs=[{"block": 8, "scale": 1}, {"block": 16, "scale": 1}], warmup=1, rep=1)
+    @tilelang.jit(out_idx=-1)
+    def scaled(n, scale, block):
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+            with T.Kernel(T.ceildiv(n, block)) as bx:
+                for i in T.Parallel(block):
+                    B[bx * block + i] = A[bx * block + i] * scale
+
+        return main
+
+    for kernel in (scaled(64, scale=3), scaled(64, 3)):
+        assert (kernel(torch.arange(64.0)) == 3 * torch.arange(64.0)).all()
+        assert kernel.config["block"] in (8, 16)
+
+
 def test_the_tuner_checks_results():
     tuner = autotuner.AutoTuner.from_kernel(kernel=lambda **config: matmul(32, 32, 32, **config), configs=CONFIGS)
     tuner.set_compile_args(out_idx=[-1]).set_profile_args(ref_prog=lambda a, b: a.float() @ b.float())

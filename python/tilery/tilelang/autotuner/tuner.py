@@ -256,8 +256,11 @@ class AutoTuneImpl(OwnCopy):
         tunables = {name for config in configs for name in config if name != "pass_configs"}
         own = {name: value for name, value in kwargs.items() if name in impl.signature.parameters}
         named = set(impl.signature.bind_partial(*args, **own).arguments)
-        if tunables and tunables <= named:  # nothing is left to choose
+        unset = {name for name in tunables - named if impl.signature.parameters[name].default is inspect.Parameter.empty}
+        if tunables & named and not unset:  # who sets one means this kernel: the others are as the function has them
             return impl(*args, **kwargs) if run else impl.compile(*args, **kwargs)
+        positional = set(impl.signature.bind_partial(*args).arguments)
+        configs = _agreeing(configs, {name: value for name, value in kwargs.items() if name in tunables}, positional)
         given = {name: value for name, value in kwargs.items() if name not in tunables}
         times = None
         if launches_are_unmade():
@@ -362,6 +365,12 @@ class AutoTuneImpl(OwnCopy):
         text = f"autotune\n{_native.build_id()}\n{device}\n{source}\n{configs!r}\n{self._key(args, given)!r}"
         text += f"\n{self.jit_impl.options.arithmetic}"
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _agreeing(configs: list[dict[str, Any]], given: dict[str, Any], positional: set[str]) -> list[dict[str, Any]]:
+    """The configurations with what a call gives by name, without what it gives by place, each once."""
+    changed = [{name: given.get(name, value) for name, value in c.items() if name not in positional} for c in configs]
+    return [config for position, config in enumerate(changed) if config not in changed[:position]]
 
 
 def _kind(value: Any) -> Any:
