@@ -16,6 +16,7 @@ void tilery::registerTilePasses() {
   registerPass(createPromoteBuffers);
   registerPass(createPromoteVariables);
   registerPass(createRollSteps);
+  registerPass(createUnrollArrays);
   registerPass(createSplitBuffers);
   registerPass(createWidenStores);
   registerPass(createCollectCopies);
@@ -60,4 +61,6 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
+  if (keepThreads)
+    kernel.addPass(createUnrollArrays());
 }

@@ -53,6 +53,8 @@ std::unique_ptr<mlir::Pass> createRaiseAccesses();
 std::unique_ptr<mlir::Pass> createLowerViews();
 /// Loops of dots become contractions over all of K.
 std::unique_ptr<mlir::Pass> createContractLoops();
+/// Loops over the elements of threads' own arrays are unrolled.
+std::unique_ptr<mlir::Pass> createUnrollArrays();
 /// Dots learn which rows and columns of their results are used.
 std::unique_ptr<mlir::Pass> createDeadLanes();
 
