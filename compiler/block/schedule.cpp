@@ -340,15 +340,23 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
          s.consumers * std::max(s.instances, 1u) * held * pieceBytes;
 }
 
+/// How many slots are of use. What a program asks for is heeded where it keeps memory busy: upstream runs several small blocks side by
+/// side, which one persistent block is instead of.
+static unsigned slotsOfUse(const ScheduleProblem &p, const Schedule &s) {
+  constexpr int64_t busy = 65536;             // bytes under way: 132 multiprocessors, 4.8 TB/s, 1.7 us
+  if (!p.loop && std::min(p.m, p.n) < skinny) // slots are small, and memory is what such products wait for
+    return skinnySlots;
+  if (p.stagesHint <= 1)
+    return mostSlots;
+  return std::max(p.stagesHint, unsigned(std::min<int64_t>(mostSlots, llvm::divideCeil(busy, slotPitch(p, s)) + 1)));
+}
+
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   if (!problem.gpu.warpgroups)
     return priceWarpSchedules(problem);
   if (problem.loop && problem.loop->once)
     return priceStraightSchedules(problem);
   std::vector<Candidate> candidates;
-  unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
-  if (!problem.loop && std::min(problem.m, problem.n) < skinny) // slots are small, and memory is what such products wait for
-    most = skinnySlots;
   constexpr unsigned many = 3; // of two products, one needs the other's result
   bool spreads = problem.loop && problem.loop->products >= many;
   struct Warpgroups {
@@ -428,7 +436,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       if (schedule.across && schedule.shown &&
           slotsThatFit(problem, schedule) < 2) // then consumers wait for each other in each step
         schedule.shown = 1;
-      schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), most));
+      schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), slotsOfUse(problem, schedule)));
       schedule.joined = joinedSteps(problem, schedule);
       schedule.boxed = bringsBox(problem, schedule);
       if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))

@@ -72,7 +72,8 @@ public:
   explicit ArrayLoops(tile::ThreadsOp threads) : threads(threads) {
     threads.walk([&](tile::AllocOp array) {
       SetVector<Operation *> found;
-      if (array.getType().getSpace() == tile::Space::local && array->getParentOp() == threads.getOperation() && follow(array, found))
+      if (array.getType().getSpace() == tile::Space::local && array->getParentOp() == threads.getOperation() &&
+          follow(array, found))
         loops.insert(found.begin(), found.end());
     });
   }

@@ -76,7 +76,12 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
     elements = std::max(elements, map->chunks * map->width);
   // Registers of a thread: those of the largest tile, most of those of others that it holds from nest to nest or turn to turn, half as many
   // of each other tile, addresses, and what it computes with. With too few it waits for each result before the next.
-  int64_t others = std::max<int64_t>(block.inRegisters.size(), 1) - 1, held = 0, loads = 0;
+  int64_t stored = 0, mostStored = 0, held = 0, loads = 0;
+  for (auto [buffer, map] : block.inRegisters) {
+    int64_t own = map ? map->chunks * map->width : elements;
+    stored += own;
+    mostStored = std::max(mostStored, own);
+  }
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
   kernel.walk([&](scf::ForOp loop) { held += llvm::count_if(loop.getResultTypes(), isTile); });
   llvm::DenseMap<Block *, int64_t> inBlock;
@@ -89,7 +94,7 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
     held += isHeld(load, takers.lookup(load.getResult()));
   });
   held = std::max<int64_t>(held, 1);
-  int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + others * elements / 2;
+  int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + (stored - mostStored) / 2;
   registers += 11 * (held - 1) * elements / 16; // they need not all be there at once
   registers += 16 * std::clamp<int64_t>(loads - held, 0, 2);
   constexpr unsigned mostBlocks = 32, mostThreads = 2048, mostRegisters = 65536; // of a multiprocessor

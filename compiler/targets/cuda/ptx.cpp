@@ -89,6 +89,7 @@ llvm::ModulePassManager pipeline(llvm::PassBuilder &builder, bool ofBlocks) {
     functions.addPass(DropBarriersPass());
     functions.addPass(InferAddressSpacesPass());
     functions.addPass(InferAlignmentPass());
+    functions.addPass(EarlyCSEPass()); // conditions that are the same now
     functions.addPass(JoinAccessesPass());
   }
   ModulePassManager module;

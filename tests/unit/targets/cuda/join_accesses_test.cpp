@@ -121,3 +121,50 @@ TEST(JoinAccesses, AlignPlainOnes) {
   text = joined(place("r", 8) + "  store i32 %x, ptr addrspace(1) %r, align 4\n");
   EXPECT_EQ(countOf(text, "align 8\n"), 1u) << text;
 }
+
+namespace {
+/// An access of a small element: kind "b16" or "b8".
+std::string small(const std::string &name, int bytes, const std::string &kind, const std::string &from = "q") {
+  return "  %at" + name + " = getelementptr i8, ptr addrspace(1) %" + from + ", i64 " + std::to_string(bytes) + "\n  %" + name +
+         " = call i16 asm \"@$2 ld.global." + kind + " $0, [$1];\", \"=h,l,b,0\"(ptr addrspace(1) %at" + name +
+         ", i1 %c, i16 0) memory(none)\n  %wide" + name + " = zext i16 %" + name + " to i32\n";
+}
+std::string smalls(unsigned count, unsigned bytes) {
+  std::string loads, uses;
+  for (unsigned i = 0; i < count; ++i) {
+    loads += small("v" + std::to_string(i), i * bytes, bytes == 2 ? "b16" : "b8");
+    uses += use("widev" + std::to_string(i));
+  }
+  return loads + uses;
+}
+} // namespace
+
+TEST(JoinAccesses, SmallElementsShareRegisters) {
+  EXPECT_EQ(countOf(joined(smalls(8, 2)), "ld.global.v4.b32"), 1u) << joined(smalls(8, 2));
+  EXPECT_EQ(countOf(joined(smalls(4, 2)), "ld.global.v2.b32"), 1u);
+  EXPECT_EQ(countOf(joined(smalls(2, 2)), "@$2 ld.global.b32 $0, [$1];"), 1u);
+  EXPECT_EQ(countOf(joined(smalls(16, 1)), "ld.global.v4.b32"), 1u);
+  EXPECT_EQ(countOf(joined(smalls(2, 1)), "@$2 ld.global.b16 $0, [$1];"), 1u);
+  std::string odd = joined(smalls(7, 1));
+  EXPECT_EQ(countOf(odd, "ld.global.b32"), 1u) << odd;
+  EXPECT_EQ(countOf(odd, "ld.global.b16"), 1u) << odd;
+  EXPECT_EQ(countOf(odd, "ld.global.b8"), 1u) << odd;
+}
+
+TEST(JoinAccesses, LoadsOfTwoTensorsByTurns) {
+  std::string turns;
+  for (int i = 0; i < 2; ++i)
+    turns += small("a" + std::to_string(i), 2 * i, "b16") + small("b" + std::to_string(i), 2 * i, "b16", "q2");
+  std::string second = "  %far = mul i64 %n, 4096\n  %q2 = getelementptr i8, ptr addrspace(1) %g, i64 %far\n";
+  std::string text = joined(second + turns + use("widea0") + use("widea1") + use("wideb0") + use("wideb1"));
+  EXPECT_EQ(countOf(text, "ld.global.b32"), 2u) << text;
+  EXPECT_EQ(countOf(text, "ld.global.b16"), 0u) << text;
+}
+
+TEST(JoinAccesses, StoresOfTwoTensorsByTurnsMayMeet) {
+  std::string other =
+      "  %toz = getelementptr i8, ptr addrspace(1) %g, i64 %n\n  call void asm sideeffect \"@$1 st.global.b32 [$0], "
+      "$2;\", \"l,b,r,~{memory}\"(ptr addrspace(1) %toz, i1 %c, i32 %z)\n";
+  EXPECT_EQ(countOf(joined(store("x", 0) + other + store("y", 4)), "st.global.b32"), 3u);
+  EXPECT_EQ(countOf(joined(load("a", 0) + store("x", 64) + load("b", 4) + use("a") + use("b")), "ld.global.b32"), 2u);
+}
