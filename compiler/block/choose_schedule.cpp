@@ -155,11 +155,16 @@ static bool goesOn(tile::DotOp dot) {
   return before && before->getBlock() == dot->getBlock() && before->isBeforeInBlock(dot) && startsFresh(dot);
 }
 
+/// Can the product add to what the loop carries? Its result may not be computed with before it is added.
+static bool addsToCarried(tile::DotOp dot) {
+  return !startsFresh(dot) || (dot->hasOneUse() && isa<arith::AddFOp>(*dot->user_begin()));
+}
+
 /// Words of the tiles that steps of the loop hand on beside its products' sums, in registers all the time.
 static unsigned carriedWords(scf::ForOp loop, const LoopKernel &found) {
   unsigned words = 0, sums = 0;
   for (const BoxProduct &dot : found.dots)
-    if (loop->isAncestor(dot.op) && !goesOn(cast<tile::DotOp>(dot.op)))
+    if (auto op = cast<tile::DotOp>(dot.op); loop->isAncestor(op) && !goesOn(op) && addsToCarried(op))
       sums += dot.m * dot.n;
   for (Value carried : loop.getRegionIterArgs())
     if (auto tile = dyn_cast<RankedTensorType>(carried.getType()); tile && tile.getRank() > 1)

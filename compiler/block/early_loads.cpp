@@ -67,12 +67,55 @@ struct EarlyLoads : PassWrapper<EarlyLoads, OperationPass<tile::KernelOp>> {
 
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || !schedule->early)
+    if (!schedule)
+      return;
+    getOperation().walk([&](scf::ForOp loop) { moveInStep(loop, schedule->consumers); });
+    if (!schedule->early)
       return;
     SmallVector<MmaWaitOp> waits;
     getOperation().walk([&](MmaWaitOp wait) { waits.push_back(wait); });
     if (waits.size() == 1)
       moveBefore(waits[0], *schedule);
+  }
+
+  /// A step's lines of few registers (scales, statistics of rows) are loaded before it waits for anything.
+  static void moveInStep(scf::ForOp loop, unsigned consumers) {
+    constexpr unsigned few = 4, most = 8; // registers of a line, of all: what loops with full registers have over
+    if (loop.getBody()->getOps<MmaStartOp>().empty())
+      return;
+    Operation *first = &*llvm::find_if(*loop.getBody(), [](Operation &op) { return isa<TakeOp, MmaStartOp>(op); });
+    unsigned taken = 0;
+    for (Operation &op : llvm::make_early_inc_range(llvm::make_range(std::next(first->getIterator()), loop.getBody()->end()))) {
+      auto load = dyn_cast<tile::LoadOp>(op);
+      if (!load && !isMemoryEffectFree(&op) && !isa<TakeOp, ReleaseOp, MmaStartOp, MmaWaitOp>(op))
+        return;
+      if (!load || load.getIsVolatile())
+        continue;
+      unsigned words = wordsOfLine(load, consumers);
+      SmallVector<Operation *> place = placeBehind(load, first);
+      bool isFree = llvm::all_of(place, [&](Operation *each) {
+        return each == load || (each != first && isMemoryEffectFree(each) && !each->getNumRegions());
+      });
+      if (!isFree || !words || words > few || taken + words > most)
+        continue;
+      taken += words;
+      for (Operation *each : place)
+        each->moveBefore(first);
+    }
+  }
+
+  /// Registers of a line of sums; 0: it is none. Rows lie in four lanes and two registers for each 64, columns in every fourth lane.
+  static unsigned wordsOfLine(tile::LoadOp load, unsigned consumers) {
+    auto tile = dyn_cast<RankedTensorType>(load.getType());
+    if (!tile || tile.getNumElements() != *std::max_element(tile.getShape().begin(), tile.getShape().end()) || load->use_empty())
+      return 0;
+    bool isOfRows = llvm::all_of(load->getUsers(), [&](Operation *user) {
+      auto expand = dyn_cast<tile::ExpandDimsOp>(user);
+      return expand && expand.getAxis() == tile.getRank();
+    });
+    int64_t count = tile.getNumElements();
+    return unsigned(isOfRows ? 2 * llvm::divideCeil(count, 64 * consumers)
+                             : llvm::divideCeil(count * tile::elementBytes(tile.getElementType()), 16));
   }
 
   static void moveBefore(MmaWaitOp wait, const Schedule &schedule) {
