@@ -59,9 +59,11 @@ Lanes towardZero(Emitter &e, Lanes value, Lanes nearest, Type from, Type to) {
   return b.CreateBitCast(less, nearest->getType());
 }
 
-/// Whether f32 has all these numbers.
-bool fitsF32(Value integers, bool isSigned) {
+/// Whether f32 has all these numbers, or rounds those that it has not to what `to` has no number for either, so that `to` rounds once.
+bool fitsF32(Value integers, bool isSigned, Type to) {
   constexpr int64_t most = 1 << 24;
+  if (llvm::APFloat::semanticsMaxExponent(cast<FloatType>(to).getFloatSemantics()) < 24)
+    return true;
   if (getElementTypeOrSelf(integers.getType()).getIntOrFloatBitWidth() <= 24)
     return true;
   auto range = isSigned ? analysis::intervalOf(integers) : std::nullopt;
@@ -89,8 +91,8 @@ Lanes intToFloat(Emitter &e, Lanes value, Value integers, Type to, bool isSigned
   if (Lanes few = isWord && to.isF16() ? fewToFloat(e, value, integers, "f16 of few", 1 << 10) : nullptr)
     return few;
   Type compute = to;
-  if (isSmallFloat(to)) // through f64, exact for 32-bit integers, so that only one rounding is left
-    compute = fitsF32(integers, isSigned) ? Type(Float32Type::get(to.getContext())) : Type(Float64Type::get(to.getContext()));
+  if (isSmallFloat(to)) // else through f64, exact for 32-bit integers, so that only one rounding is left
+    compute = fitsF32(integers, isSigned, to) ? Type(Float32Type::get(to.getContext())) : Type(Float64Type::get(to.getContext()));
   llvm::Type *type = e.vectorOf(e.valueType(compute), e.lanesOf(value));
   Lanes result = isWord && compute.isF32() ? fewToFloat(e, value, integers, "f32 of few", 1 << 23) : nullptr;
   if (!result)
