@@ -1,4 +1,4 @@
-"""Products whose steps are scaled before they are added: each step loads a line of scales, and has its own sums beside the carried ones."""
+"""Products whose steps are scaled before they are added: a step loads a line of scales, and has sums of its own."""
 
 import pytest
 import torch
