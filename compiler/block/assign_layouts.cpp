@@ -125,6 +125,14 @@ void layOut(RingOp ring) {
   }
 }
 
+/// Columns of a second factor that lie together: where k is contiguous, eight rows of it.
+int64_t columnUnit(SharedType factor) {
+  constexpr int64_t rowsOfSwizzle = 8;
+  unsigned bytes = tile::elementBytes(factor.getElementType());
+  auto swizzle = factor.getLayout() ? layout::swizzleOf(factor.getLayout().getLayout(), bytes) : std::nullopt;
+  return swizzle && *swizzle != layout::Swizzle::None ? int64_t(*swizzle) / bytes : rowsOfSwizzle;
+}
+
 bool isPeers(ReadOp read) { return bool(read.getShared().getDefiningOp<PeerOp>()); }
 
 /// What one block of a cluster writes and others read, as the layouts in registers like it best.
@@ -252,9 +260,10 @@ private:
     RankedTensorType tile = start.getType().getTile();
     int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), warpgroups = role.getWarps() / warpgroup;
     bool byWarps = multipliesByWarps(start) && isOnlyProduct(start);
-    Layout lies = byWarps               ? sumLayoutOfWarps(m, n, warpGrid(m, n, role.getWarps()))
-                  : m / 64 % warpgroups ? sumLayoutAcross(n, warpgroups, isNeededWhole(start))
-                                        : sumLayout(m, n, warpgroups, rowsOf(start));
+    Layout lies = byWarps ? sumLayoutOfWarps(m, n, warpGrid(m, n, role.getWarps()))
+                  : m / 64 % warpgroups
+                      ? sumLayoutAcross(m, n, warpgroups, isNeededWhole(start), columnUnit(start.getB().getType()))
+                      : sumLayout(m, n, warpgroups, rowsOf(start));
     LayoutAttr sums = LayoutAttr::get(context, lies);
     auto type = PendingType::get(context, RankedTensorType::get(tile.getShape(), tile.getElementType(), sums));
     retype(start, type);

@@ -266,9 +266,11 @@ static Task taskOf(const LoopKernel &found) {
     ++stretch.products;
     unsigned sums = goesOn(cast<tile::DotOp>(dot.op)) ? 0 : dot.m * dot.n;
     bool isFresh = startsFresh(cast<tile::DotOp>(dot.op));
-    (isShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
-    if (dot.m < problem.m)
-      work.low.push_back({dot.m, dot.n, dot.columnUnit()});
+    // (Of products of as many rows as others, too, this would leave too few registers: the delta rule spills.)
+    bool comesOfShown = isShown || (dot.m > problem.m && !dot.loadedB && comesOfProduct(computedFactor(dot, true)));
+    (comesOfShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
+    if (dot.m != problem.m)
+      work.others.push_back({dot.m, dot.n, dot.columnUnit()});
     unsigned second =
         dot.loadedB || found.showsSecond(dot) != dot.op ? 0 : each * dot.n * dot.k * dot.elementBytes() / 4; // on its way
     if (stretch.products == 1)

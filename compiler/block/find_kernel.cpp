@@ -311,7 +311,8 @@ std::vector<LoopRing> LoopKernel::rings() const {
 unsigned LoopKernel::rows() const {
   unsigned rows = 0;
   for (const BoxProduct &dot : dots)
-    rows = std::max(rows, dot.m);
+    if (llvm::all_of(dots, [&](const BoxProduct &other) { return other.m >= dot.m || dot.m % other.m == 0; }))
+      rows = std::max(rows, dot.m);
   return rows;
 }
 

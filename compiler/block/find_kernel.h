@@ -94,10 +94,10 @@ struct LoopKernel {
   bool isNested() const;
   /// In the order of their first loads. Loads of equal tensors share a ring where each has its products in its own stretch.
   std::vector<LoopRing> rings() const;
-  /// The most rows that a product has, which are what consumers share.
+  /// What consumers share: the most rows that a product has and that are a multiple of those of all products with fewer.
   unsigned rows() const;
   /// The product's first factor is computed, and other threads hold what a warpgroup multiplies of it.
-  bool isShown(const BoxProduct &dot) const { return !dot.loadedA && !dot.writtenA && (dot.turnedA || dot.m < rows()); }
+  bool isShown(const BoxProduct &dot) const { return !dot.loadedA && !dot.writtenA && (dot.turnedA || dot.m != rows()); }
   /// The product that shows the computed second factor of this one, before it in the same code or itself.
   mlir::Operation *showsSecond(const BoxProduct &dot) const;
   std::vector<Parking> parkings() const;

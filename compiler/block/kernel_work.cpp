@@ -22,8 +22,7 @@ static bool cutsRows(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return isCut(from) && isCut(to);
 }
 
-/// It is computed of a product's sums.
-static bool comesOfProduct(Value tile) {
+bool comesOfProduct(Value tile) {
   SmallVector<Value> values{tile};
   llvm::DenseSet<Value> seen;
   while (!values.empty()) {

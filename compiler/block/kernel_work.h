@@ -17,6 +17,8 @@ bool liesByTiles(mlir::Value place);
 bool isBranchOnSums(mlir::Operation *op, llvm::SmallVectorImpl<tile::LoadOp> &loads);
 /// True if whole rows of the product's sums are combined or cut in pieces, or go into another product: each thread's rows then lie in few lanes.
 bool isNeededWhole(mlir::Value product);
+/// The tile is computed of a product's sums.
+bool comesOfProduct(mlir::Value tile);
 /// True if only products, dots, read what is loaded, as factors.
 bool isFactor(tile::LoadOp load);
 

@@ -2,7 +2,8 @@
 // added is loaded as nothing and stored nowhere.
 //
 // A query of a few heads reads all the keys of its group: such products wait for memory, not for the tensor cores. So do products of few
-// gathered rows: backward passes of sparse attention.
+// gathered rows: backward passes of sparse attention. Beside products with more rows, columns are added where fewer of these are missing:
+// turn-products makes them rows.
 #include "compiler/block/pad_dimension.h"
 #include "compiler/block/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,14 +32,29 @@ SmallVector<tile::DotOp> productsOf(tile::KernelOp kernel) {
   return !others && (loops || dots.size() > 1) ? dots : SmallVector<tile::DotOp>();
 }
 
-/// Those that get more rows: all, where they have equally many; else those that cannot be turned to have as many.
+bool haveSameRows(ArrayRef<tile::DotOp> dots) {
+  return llvm::all_of(dots, [&](tile::DotOp dot) { return rowsOf(dot) == rowsOf(dots[0]); });
+}
+
+/// Those that get more rows: all, where they have equally many; else those that cannot be turned to have as many, or columns with which they
+/// can be.
 SmallVector<tile::DotOp> withFewRows(ArrayRef<tile::DotOp> dots) {
-  bool same = llvm::all_of(dots, [&](tile::DotOp dot) { return rowsOf(dot) == rowsOf(dots[0]); });
+  bool same = haveSameRows(dots);
   SmallVector<tile::DotOp> few;
   llvm::copy_if(dots, std::back_inserter(few), [&](tile::DotOp dot) {
     return rowsOf(dot) > 1 && rowsOf(dot) < leastRows && (same || columnsOf(dot) % leastRows);
   });
   return few;
+}
+
+/// How many times as large the products become, at most, if a dimension is padded.
+double growth(ArrayRef<tile::DotOp> dots, unsigned dim) {
+  double most = 1;
+  for (tile::DotOp dot : dots) {
+    double length = double(tile::shapeOf(dot.getType())[dim]);
+    most = std::max(most, double(llvm::alignTo(uint64_t(length), leastRows)) / length);
+  }
+  return most;
 }
 
 /// Leaves kernels alone in which something cannot have more lanes.
@@ -49,14 +65,9 @@ struct PadRows : PassWrapper<PadRows, OperationPass<tile::KernelOp>> {
 
   void runOnOperation() final {
     SmallVector<tile::DotOp> dots = productsOf(getOperation()), few = withFewRows(dots);
-    for (tile::DotOp dot : few)
-      if (!DimensionPadding(getOperation()).find(dot.getResult(), 0))
-        return;
-    for (tile::DotOp dot : few) {
-      DimensionPadding rows(getOperation());
-      if (rowsOf(dot) < leastRows && rows.find(dot.getResult(), 0))
-        rows.pad(leastRows);
-    }
+    unsigned cheap = !haveSameRows(dots) && growth(few, 1) < growth(few, 0);
+    if (!padAll(few, cheap) && (!cheap || !padAll(few, 0)))
+      return;
     for (tile::DotOp dot : dots) {
       DimensionPadding depth(getOperation());
       int64_t k = tile::shapeOf(dot.getA().getType())[1],
@@ -64,6 +75,20 @@ struct PadRows : PassWrapper<PadRows, OperationPass<tile::KernelOp>> {
       if (k % unit && depth.find(dot.getA(), 1))
         depth.pad(llvm::alignTo(k, unit));
     }
+  }
+
+  /// Rows, or columns (1): those of turned products. False, and nothing is padded, where something cannot have more of them.
+  bool padAll(ArrayRef<tile::DotOp> dots, unsigned dim) {
+    for (tile::DotOp dot : dots)
+      if (!DimensionPadding(getOperation()).find(dot.getResult(), dim))
+        return false;
+    for (tile::DotOp dot : dots) {
+      DimensionPadding padding(getOperation());
+      int64_t length = tile::shapeOf(dot.getType())[dim];
+      if (length % leastRows && padding.find(dot.getResult(), dim))
+        padding.pad(llvm::alignTo(length, leastRows));
+    }
+    return true;
   }
 };
 } // namespace

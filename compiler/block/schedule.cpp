@@ -1,8 +1,10 @@
 #include "compiler/block/schedule.h"
 #include "compiler/block/straight_schedules.h"
+#include "compiler/block/sum_layouts.h"
 #include "compiler/block/warp_schedules.h"
 #include "tilery/environment.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 
@@ -155,7 +157,7 @@ bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
 bool canShare(const ScheduleProblem &p, unsigned consumers) {
   if (p.m / 64 % consumers)
     return false;
-  return !p.loop || llvm::all_of(p.loop->low, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
+  return !p.loop || llvm::all_of(p.loop->others, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
 }
 
 /// Overrides may ask for what there is no code for.
@@ -309,12 +311,10 @@ SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s)
 }
 } // namespace
 
-unsigned consumersAcross(const LowProduct &product, unsigned consumers) {
+unsigned consumersAcross(const OtherProduct &product, unsigned consumers) {
   auto [m, n, unit] = product;
-  if (m / 64 % consumers == 0)
-    return 1;
-  unsigned across = consumers / (m / 64), columns = n / std::max(across, 1u);
-  bool shared = consumers % (m / 64) == 0 && n % (8 * across) == 0 && (columns % unit == 0 || unit % columns == 0);
+  unsigned across = consumers / std::gcd(m / 64, consumers);
+  bool shared = across == 1 || (n % across == 0 && pieceAcross(n / across, unit, across) != 0);
   return shared ? across : 0;
 }
 
@@ -410,9 +410,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     if (instances &&
         step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
       continue;
-    bool mostAreLow = problem.loop && 2 * problem.loop->low.size() > problem.loop->products;
+    bool mostAreOthers = problem.loop && 2 * problem.loop->others.size() > problem.loop->products;
     // C7517: also where threads update memory while a product of a shown factor is left to run into the next step.
-    bool isSerialised = mostAreLow || (problem.loop && problem.loop->stores && problem.loop->addsToShown);
+    bool isSerialised = mostAreOthers || (problem.loop && problem.loop->stores && problem.loop->addsToShown);
     schedule.spread = !nested && !handsOn && !isSerialised && (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wide && problem.loop->sharedWords;
     schedule.partial = std::min(problem.partial, schedule.k);

@@ -7,8 +7,9 @@
 
 namespace tilery::block {
 
-/// A product whose columns consumers share, each a multiple of `unit` of them or a part of one: the second factor's rows lie so in pieces.
-struct LowProduct {
+/// A product with other rows than those that consumers share: these share its columns where they cannot share its rows evenly, each a multiple
+/// of `unit` of them or a part of one: the second factor's rows lie so in pieces.
+struct OtherProduct {
   unsigned m, n, unit;
 };
 
@@ -28,22 +29,22 @@ struct LoopWork {
   /// Where columns are shared so: words without those of a second factor that all threads write before a step's products, and these, with the
   /// sums that are there meanwhile.
   unsigned acrossWords = 0, dealtWords = 0, besideDealt = 0;
-  double repeated = 0;                    // of the operations, those of other products
-  bool wide = false;                      // a product has more columns than one of a warpgroup does
-  unsigned heldWords = 0;                 // of first factors that stay for all steps
-  unsigned allWords = 0;                  // where sums that come of others' factors are there with all others
-  bool masked = false;                    // it selects lanes
-  bool functions = false;                 // it computes others than exponentials, or quotients
-  int64_t shownBytes = 0;                 // of computed factors that go through shared memory; 0: none do
-  bool showsFirst = false;                // first factors are among those
-  bool addsToShown = false;               // a product of one of them goes on in what the loop carries
-  bool stores = false;                    // it stores in its steps
-  unsigned aheadWords = 0;                // of registers, what a step can load that the next one computes factors with
-  llvm::SmallVector<LowProduct> low = {}; // products of fewer rows than others
+  double repeated = 0;                         // of the operations, those of other products
+  bool wide = false;                           // a product has more columns than one of a warpgroup does
+  unsigned heldWords = 0;                      // of first factors that stay for all steps
+  unsigned allWords = 0;                       // where sums that come of others' factors are there with all others
+  bool masked = false;                         // it selects lanes
+  bool functions = false;                      // it computes others than exponentials, or quotients
+  int64_t shownBytes = 0;                      // of computed factors that go through shared memory; 0: none do
+  bool showsFirst = false;                     // first factors are among those
+  bool addsToShown = false;                    // a product of one of them goes on in what the loop carries
+  bool stores = false;                         // it stores in its steps
+  unsigned aheadWords = 0;                     // of registers, what a step can load that the next one computes factors with
+  llvm::SmallVector<OtherProduct> others = {}; // products of fewer rows, or of more
 };
 
 /// How many consumers stand side by side in such a product, each with all rows that fall to it of n / that many columns; 0: they cannot.
-unsigned consumersAcross(const LowProduct &product, unsigned consumers);
+unsigned consumersAcross(const OtherProduct &product, unsigned consumers);
 
 /// Cycles of an SM in which threads bring a step's factors that are no boxes.
 struct FetchWork {

@@ -83,7 +83,7 @@ std::vector<Candidate> priceStraightSchedules(const ScheduleProblem &problem) {
       schedule.branch = 1;
       schedule.shown = problem.loop->shownBytes ? 1 : 0;
       bool shared = problem.m / 64 % consumers == 0 &&
-                    llvm::all_of(problem.loop->low, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
+                    llvm::all_of(problem.loop->others, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
       if (!shared || !dealRegisters(problem, schedule))
         continue;
       for (unsigned staged : {1u, 0u}) { // results whole in shared memory, or from registers

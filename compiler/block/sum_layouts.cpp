@@ -1,13 +1,25 @@
 #include "compiler/block/sum_layouts.h"
 #include "compiler/layout/fragments.h"
+#include <numeric>
 
 namespace tilery::block {
 using layout::Layout;
 
-Layout sumLayoutAcross(int64_t n, int64_t warpgroups, bool copied) {
-  Layout tiles({{layout::dim(0), 1}, {layout::dim(1), copied ? 1 : warpgroups}});
-  tiles.add(layout::Warp, warpgroups, {0, copied ? 0 : 1});
-  return product(layout::wgmmaAccumulator(copied ? n : n / warpgroups), tiles).canonical();
+int64_t pieceAcross(int64_t columns, int64_t unit, int64_t across) {
+  constexpr int64_t least = 8; // of an instruction
+  if (columns % least == 0 && (columns % unit == 0 || unit % columns == 0))
+    return columns;
+  return unit % (least * across) == 0 && columns % (unit / across) == 0 ? unit / across : 0;
+}
+
+Layout sumLayoutAcross(int64_t m, int64_t n, int64_t warpgroups, bool copied, int64_t unit) {
+  int64_t rows = m / 64, high = std::gcd(rows, warpgroups), across = warpgroups / high;
+  int64_t columns = copied ? n : n / across, part = copied ? 0 : pieceAcross(columns, unit, across);
+  int64_t piece = part ? part : columns;
+  Layout tiles({{layout::dim(0), rows}, {layout::dim(1), n / piece}});
+  tiles.add(layout::Register, columns / piece, {0, across}).add(layout::Register, rows / high, {high, 0});
+  tiles.add(layout::Warp, across, {0, copied ? 0 : 1}).add(layout::Warp, high, {1, 0});
+  return product(layout::wgmmaAccumulator(piece), tiles).canonical();
 }
 
 Layout sumLayoutOfWarps(int64_t m, int64_t n, std::array<unsigned, 2> grid) {

@@ -53,7 +53,7 @@ bool canShareByWarps(const ScheduleProblem &p, unsigned consumers) {
   if (!p.loop)
     return warpGrid(p.m, p.n, warpsOfGroup * consumers)[0] != 0;
   return p.m / 64 % consumers == 0 &&
-         llvm::all_of(p.loop->low, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
+         llvm::all_of(p.loop->others, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
 }
 
 std::array<unsigned, 2> warpGrid(unsigned m, unsigned n, unsigned warps) {

@@ -192,9 +192,15 @@ TEST(Schedule, SharesColumnsThatLieTogether) {
   EXPECT_EQ(consumersAcross({128, 96, 32}, 2), 1u);
   EXPECT_EQ(consumersAcross({64, 256, 64}, 2), 2u);
   EXPECT_EQ(consumersAcross({64, 64, 64}, 2), 2u);  // halves of a swizzle's row
-  EXPECT_EQ(consumersAcross({64, 160, 32}, 2), 0u); // the second half would begin within one and end in another
+  EXPECT_EQ(consumersAcross({64, 160, 32}, 2), 2u); // halves of each
+  EXPECT_EQ(consumersAcross({64, 160, 32}, 3), 0u);
+  EXPECT_EQ(consumersAcross({64, 96, 32}, 3), 3u);
   EXPECT_EQ(consumersAcross({64, 160, 8}, 2), 2u);
   EXPECT_EQ(consumersAcross({64, 24, 8}, 2), 0u);
+  EXPECT_EQ(consumersAcross({192, 32, 32}, 2), 2u); // 64 rows have no second half: all rows, half of the columns
+  EXPECT_EQ(consumersAcross({128, 192, 64}, 3), 3u);
+  EXPECT_EQ(consumersAcross({128, 128, 64}, 3), 0u);
+  EXPECT_EQ(consumersAcross({192, 24, 8}, 2), 0u);
 }
 
 TEST(Schedule, IsAnAttribute) {

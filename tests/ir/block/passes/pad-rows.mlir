@@ -118,3 +118,36 @@ tile.kernel @backward(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %o: !tile.ptr<f32>
   tile.store %ao, %sum : !tile.access<16x64xf32>, tensor<16x64xf32>
   tile.return
 }
+
+// Columns are fewer that are missing: 128 of them are rows of the turned product, and what the first product sums over has as many, of which the
+// last are loaded as 0.
+// CHECK-LABEL: tile.kernel @few_rows_few_columns
+// CHECK: tile.access %{{.*}} : <f16>, {{.*}} -> <128x128xf16>
+// CHECK: tile.dot {{.*}} : tensor<128x128xf16>, tensor<128x32xf16> -> tensor<128x32xf32>
+// CHECK: tile.dot {{.*}} : tensor<32x128xf16>, tensor<128x128xf16> -> tensor<32x128xf32>
+// CHECK: tile.store {{.*}} : !tile.access<32x128xf32>, tensor<32x128xf32>
+tile.kernel @few_rows_few_columns(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %o: !tile.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c96 = arith.constant 96 : i64
+  %i0 = arith.constant 0 : i32
+  %i32 = arith.constant 32 : i32
+  %scores = arith.constant dense<0.0> : tensor<128x32xf32>
+  %zeros = arith.constant dense<0.0> : tensor<32x96xf32>
+  %ak = tile.access %k, %c0 steps(%c96, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <128x96xf16>
+  %tk = tile.load %ak : !tile.access<128x96xf16> -> tensor<128x96xf16>
+  scf.for %i = %i0 to %n step %i32 : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %at = arith.muli %w, %c96 : i64
+    %aq = tile.access %q, %at steps(%c96, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <32x96xf16>
+    %tq = tile.load %aq : !tile.access<32x96xf16> -> tensor<32x96xf16>
+    %across = tile.permute %tq [1, 0] : tensor<32x96xf16> -> tensor<96x32xf16>
+    %s = tile.dot %tk, %across, %scores : tensor<128x96xf16>, tensor<96x32xf16> -> tensor<128x32xf32>
+    %h = arith.truncf %s : tensor<128x32xf32> to tensor<128x32xf16>
+    %t = tile.permute %h [1, 0] : tensor<128x32xf16> -> tensor<32x128xf16>
+    %y = tile.dot %t, %tk, %zeros : tensor<32x128xf16>, tensor<128x96xf16> -> tensor<32x96xf32>
+    %ao = tile.access %o, %at steps(%c96, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <32x96xf32>
+    tile.store %ao, %y : !tile.access<32x96xf32>, tensor<32x96xf32>
+  }
+  tile.return
+}
