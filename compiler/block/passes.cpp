@@ -30,6 +30,8 @@ void addMasks(OpPassManager &kernel) {
 }
 
 void addOpening(OpPassManager &kernel) {
+  kernel.addPass(createOpenBuffers());
+  kernel.addPass(createPromoteBuffers());
   kernel.addPass(createOpenNumbers());
   kernel.addPass(createSplitReductions());
   kernel.addPass(createFlattenLoops());
@@ -86,6 +88,7 @@ void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
+  registerPass(createOpenBuffers);
   registerPass(createOpenNumbers);
   registerPass(createSplitReductions);
   registerPass(createFlattenLoops);

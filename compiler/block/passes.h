@@ -20,6 +20,8 @@ std::unique_ptr<mlir::Pass> createChooseSchedule();
 std::unique_ptr<mlir::Pass> createUnwrapRows();
 /// Masks of what threads fetch lose comparisons whose results follow from the ranges of their operands.
 std::unique_ptr<mlir::Pass> createDecideMasks();
+/// Lines of buffers that are stored are lanes of whole stores.
+std::unique_ptr<mlir::Pass> createOpenBuffers();
 /// Tiles of one lane that loops carry, and that are numbers in each step, are carried as numbers.
 std::unique_ptr<mlir::Pass> createOpenNumbers();
 /// Lanes that lie flat are reduced along the dimensions that they had before.
