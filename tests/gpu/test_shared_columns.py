@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tilery import compat
+from tilery import _native, compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "shared_columns_programs.py")
 
@@ -65,6 +65,14 @@ CASES = {" ".join(map(str, shape)): lambda device, shape=shape: gradients(device
 @pytest.mark.parametrize("case", list(CASES)[: len(SHAPES)])
 def test_takes_the_path(case, goes_through_blocks):
     goes_through_blocks(CASES[case]("cpu"))
+
+
+def test_places_of_what_is_added_are_in_no_registers_between_steps():
+    """A step reads the thread's number at its beginning, and before it shows a factor; else the loop keeps what comes of it."""
+    module = CASES["256 192 128 128 32 float16 elements"]("cpu")
+    asm = _native.compile(module, disjoint=True, texts=True, target="sm_90a").asm
+    step = asm[asm.index("wgmma.mma_async") : asm.rindex("wgmma.mma_async")]
+    assert step.count("%tid.x") == 2
 
 
 @pytest.mark.gpu

@@ -198,6 +198,13 @@ void BlockEmitter::computeBefore(scf::ForOp loop) {
   }
 }
 
+/// It has several products, and updates memory with a tile.
+static bool addsByThreads(scf::ForOp loop) {
+  auto isUpdate = [](tile::AtomicRmwOp update) { return isa<RankedTensorType>(update.getValue().getType()); };
+  return llvm::range_size(loop.getBody()->getOps<block::MmaStartOp>()) > 1 &&
+         llvm::any_of(loop.getBody()->getOps<tile::AtomicRmwOp>(), isUpdate);
+}
+
 void BlockEmitter::emitLoop(scf::ForOp loop) {
   prepare(loop);
   computeBefore(loop);
@@ -227,6 +234,8 @@ void BlockEmitter::emitLoop(scf::ForOp loop) {
     }
     for (auto [argument, parts] : llvm::zip_equal(loop.getRegionIterArgs(), arguments)) // behind all phis
       rememberCarried(argument, std::move(parts));
+    if (addsByThreads(loop))
+      where.reset(); // places of what is added would take registers from the sums of its products
     emitBlock(*loop.getBody());
     for (Value operand : loop.getBody()->getTerminator()->getOperands()) {
       if (reading.contains(operand))
