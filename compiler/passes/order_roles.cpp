@@ -4,8 +4,8 @@
 // kernel's integer code show that each wait is over when it is reached (wait_proof.h), and barriers are dropped. Where that cannot be told,
 // or where there is no such order, roles take turns at run time (role_steps.h) and barriers count.
 #include "compiler/analysis/divergence.h"
-#include "compiler/analysis/same_value.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/role_pieces.h"
 #include "compiler/passes/role_steps.h"
 #include "compiler/passes/wait_proof.h"
 #include "mlir/IR/IRMapping.h"
@@ -37,30 +37,6 @@ void endCopiesAtOnce(KernelOp kernel) {
     BufferStoreOp::create(b, copy.getLoc(), copy.getBuffer(), tile, Value());
     copy.erase();
   }
-}
-
-bool holdsWait(Operation &op) {
-  return op.walk([](BarrierWaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-/// The loops of a block that wait in their turns.
-SmallVector<scf::ForOp> waitingLoops(Block &block) {
-  SmallVector<scf::ForOp> loops;
-  for (auto loop : block.getOps<scf::ForOp>())
-    if (holdsWait(*loop))
-      loops.push_back(loop);
-  return loops;
-}
-
-/// Loops that can be executed turn by turn.
-bool runAlike(ArrayRef<scf::ForOp> loops) {
-  return llvm::all_of(loops, [&](scf::ForOp loop) {
-    scf::ForOp first = loops.front();
-    return loop.getInitArgs().empty() && analysis::isSameValue(loop.getLowerBound(), first.getLowerBound()) &&
-           analysis::isSameValue(loop.getUpperBound(), first.getUpperBound()) &&
-           analysis::isSameValue(loop.getStep(), first.getStep()) &&
-           loop.getInductionVar().getType() == first.getInductionVar().getType();
-  });
 }
 
 /// Moves the ops of some blocks before `end`, in the order of the blocks; loops that wait are merged where all blocks have as many, alike.
@@ -190,16 +166,21 @@ private:
       most = std::max<unsigned>(most, roles.getBodies().size());
     if (most > 4)
       return false;
-    SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, most));
-    do {
-      OwningOpRef<KernelOp> trial = kernel.clone();
-      putInOrder(*trial, order);
-      if (passesAllWaits(*trial)) {
-        dropBarriers(*trial);
-        kernel.getBody().takeBody(trial->getBody());
-        return true;
-      }
-    } while (std::next_permutation(order.begin(), order.end()));
+    for (bool inPieces : {false, true}) {
+      SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, most));
+      do {
+        OwningOpRef<KernelOp> trial = kernel.clone();
+        if (!inPieces)
+          putInOrder(*trial, order);
+        else if (!dealOutPieces(*trial, order))
+          continue;
+        if (passesAllWaits(*trial)) {
+          dropBarriers(*trial);
+          kernel.getBody().takeBody(trial->getBody());
+          return true;
+        }
+      } while (std::next_permutation(order.begin(), order.end()));
+    }
     return false;
   }
 

@@ -125,6 +125,8 @@ void RoleRun::run(Operation &op) {
   } else if (auto load = dyn_cast<BufferLoadOp>(op)) {
     return read(load.getBuffer());
   }
+  if (auto roles = dyn_cast<RolesOp>(op); roles && atRoles)
+    return atRoles(roles);
   if (runBlockOp(op))
     return;
   if (touchesBarriers(op))

@@ -2,6 +2,7 @@
 // One role of a kernel, run for what it does with barriers.
 #include "compiler/barriers/model.h"
 #include "compiler/block/ir/Block.h"
+#include <functional>
 
 namespace tilery {
 
@@ -55,14 +56,20 @@ public:
   /// Writes down barriers alone, and that they are made; reads and copies are not looked at. The threads of `tile.threads` run in lockstep.
   bool onlyBarriers = false;
 
+  /// What to do at roles; none: they are not known.
+  std::function<void(tile::RolesOp)> atRoles;
+
   void run(mlir::Block &block);
+  void run(mlir::Operation &op);
+  uint64_t known(mlir::Value value);
+  void set(mlir::Value value, int64_t number) { values[value] = number; }
+  /// What is known of values so far.
+  const llvm::DenseMap<mlir::Value, Number> &numbers() const { return values; }
 
 private:
-  uint64_t known(mlir::Value value);
   Number get(mlir::Value value);
   Number assume(mlir::Value value);
   Number compute(mlir::Operation *op);
-  void run(mlir::Operation &op);
   /// A branch that some of the threads take.
   void split(mlir::scf::IfOp branch);
   void forget(mlir::Operation &op);

@@ -4,6 +4,7 @@
 // turns are the same again, and a longer loop is one of those that were run with turns put in between.
 #include "compiler/passes/wait_proof.h"
 #include "compiler/analysis/index_polynomial.h"
+#include "compiler/passes/barrier_states.h"
 #include "compiler/passes/role_run.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -161,22 +162,15 @@ private:
   }
 };
 
-/// What barriers have come to: how many arrivals a phase lacks, and its parity.
-struct Barrier {
-  uint32_t arrivals = 0, pending = 0, phase = 0;
-  bool operator==(const Barrier &other) const { return pending == other.pending && (phase & 1) == (other.phase & 1); }
-};
-using Barriers = std::map<barriers::SharedAddress, Barrier>;
-
 /// Throws UnknownRole. `begun`: the states in which turns of loops began. With ends of loops, arrivals are counted: who brings more than a
 /// phase lacks is told so at run time.
-bool passes(KernelOp kernel, const DenseMap<Value, int64_t> &ends, std::vector<std::pair<Operation *, Barriers>> *begun) {
+bool passes(KernelOp kernel, const DenseMap<Value, int64_t> &ends, std::vector<std::pair<Operation *, BarrierStates>> *begun) {
   BarrierMemory memory;
   RoleRun run(memory, DenseMap<Value, RoleRun::Number>());
   run.onlyBarriers = true;
   run.given = ends;
   run.run(kernel.getBody().front());
-  Barriers states;
+  BarrierStates states;
   size_t turn = 0;
   for (size_t i = 0; i <= run.events.size(); ++i) {
     for (; begun && turn < run.turnsBegun.size() && run.turnsBegun[turn].second == i; ++turn)
@@ -184,24 +178,17 @@ bool passes(KernelOp kernel, const DenseMap<Value, int64_t> &ends, std::vector<s
     if (i == run.events.size())
       return true;
     const Event &event = run.events[i];
-    Barrier &state = states[event.at];
-    if (event.kind == Event::Init) {
-      state = {event.count, event.count, 0};
-    } else if (event.kind == Event::Arrive && !ends.empty() && state.pending == state.arrivals && run.arriving.contains(i)) {
-      return false; // the one before was the last of a phase
-    } else if (event.kind == Event::Arrive && --state.pending == 0) {
-      state.pending = state.arrivals;
-      ++state.phase;
-    } else if (event.kind == Event::Wait && (state.phase & 1) == event.count) {
+    BarrierState &state = states[event.at];
+    bool isBeyond = event.kind == Event::Arrive && !ends.empty() && state.pending == state.arrivals && run.arriving.contains(i);
+    if (isBeyond || !state.take(event)) // the arrival before was the last of a phase, or the wait is not over
       return false;
-    }
   }
   return true;
 }
 
 /// Whether the loop's turns in the middle come back to a state they began in, by a multiple of the period.
-bool comesBack(scf::ForOp loop, const Turns &turns, ArrayRef<std::pair<Operation *, Barriers>> begun) {
-  std::vector<const Barriers *> states;
+bool comesBack(scf::ForOp loop, const Turns &turns, ArrayRef<std::pair<Operation *, BarrierStates>> begun) {
+  std::vector<const BarrierStates *> states;
   for (auto &[which, state] : begun)
     if (which == loop)
       states.push_back(&state);
@@ -246,7 +233,7 @@ bool passesAlways(KernelOp kernel) {
     }
     // The longest loops are cut short by whole periods.
     bool isLong = llvm::any_of(turns.ends, [&](Value end) { return ends[end] > most - turns.period; });
-    std::vector<std::pair<Operation *, Barriers>> begun;
+    std::vector<std::pair<Operation *, BarrierStates>> begun;
     if (!passes(*alike, ends, isLong ? &begun : nullptr))
       return false;
     for (scf::ForOp loop : turns.loops)

@@ -216,6 +216,54 @@ tile.kernel @in_the_middle(%out: !tile.access<4xf32>, %x: tensor<4xf32>, %n: i32
 
 // -----
 
+// Each hands the other something within a turn, so that neither can go first: their pieces between waits take turns, also those in a branch.
+// CHECK-LABEL: tile.kernel @to_and_fro
+// CHECK-NOT:     tile.roles
+// CHECK-NOT:     tile.barrier
+// CHECK:         scf.for
+// CHECK:           tile.buffer_store %[[MINE:.*]], %{{.*}}
+// CHECK:           %[[READ:.*]] = tile.buffer_load %[[MINE]]
+// CHECK:           tile.buffer_store %[[OTHER:.*]], %[[READ]]
+// CHECK:           scf.if
+// CHECK-NEXT:        %[[BACK:.*]] = tile.buffer_load %[[OTHER]]
+// CHECK:             tile.store %{{.*}}, %[[BACK]]
+// CHECK-NOT:     scf.for
+// CHECK:         tile.return
+tile.kernel @to_and_fro(%out: !tile.access<4xf32>, %x: tensor<4xf32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %mine = tile.alloc : !tile.buffer<4xf32, shared>
+  %other = tile.alloc : !tile.buffer<4xf32, shared>
+  %there = tile.barrier_alloc [128] : !tile.barrier<1>
+  %back = tile.barrier_alloc [128] : !tile.barrier<1>
+  tile.roles [128, 128] {
+    scf.for %k = %zero to %n step %one : i32 {
+      %parity = tile.rem floor %k, %two : i32
+      tile.buffer_store %mine, %x : !tile.buffer<4xf32, shared>, tensor<4xf32>
+      tile.barrier_arrive %there[%zero] {count = 128} : !tile.barrier<1>, i32
+      %last = arith.subi %n, %one : i32
+      %more = arith.cmpi slt, %k, %last : i32
+      scf.if %more {
+        tile.barrier_wait %back[%zero], %parity : !tile.barrier<1>, i32, i32
+        %t = tile.buffer_load %other : !tile.buffer<4xf32, shared> -> tensor<4xf32>
+        tile.store %out, %t : !tile.access<4xf32>, tensor<4xf32>
+      }
+    }
+  }, {
+    scf.for %k = %zero to %n step %one : i32 {
+      %parity = tile.rem floor %k, %two : i32
+      tile.barrier_wait %there[%zero], %parity : !tile.barrier<1>, i32, i32
+      %t = tile.buffer_load %mine : !tile.buffer<4xf32, shared> -> tensor<4xf32>
+      tile.buffer_store %other, %t : !tile.buffer<4xf32, shared>, tensor<4xf32>
+      tile.barrier_arrive %back[%zero] {count = 128} : !tile.barrier<1>, i32
+    }
+  }
+  tile.return
+}
+
+// -----
+
 // Data decide whether somebody arrives: roles take turns, barriers count, and roles that all wait stop the launch.
 // CHECK-LABEL: tile.kernel @at_run_time
 // CHECK-NOT:     tile.roles
