@@ -146,9 +146,17 @@ static double lanesOf(Block &block, const LoopKernel &found) {
   return lanes;
 }
 
-/// The product goes on in another one's sums.
+/// The product goes on in another one's sums, which may have been scaled meanwhile.
 static bool goesOn(tile::DotOp dot) {
-  if (dot.getAcc().getDefiningOp<tile::DotOp>())
+  auto sumsBefore = [](Value acc, auto follow) -> tile::DotOp {
+    Operation *op = acc.getDefiningOp();
+    if (auto before = dyn_cast_or_null<tile::DotOp>(op))
+      return before;
+    return isa_and_nonnull<arith::MulFOp>(op) && op->hasOneUse() && op->getOperand(0).hasOneUse()
+               ? follow(op->getOperand(0), follow)
+               : tile::DotOp();
+  };
+  if (auto before = sumsBefore(dot.getAcc(), sumsBefore); before && before->getBlock() == dot->getBlock())
     return true;
   auto sum = dot->hasOneUse() ? dyn_cast<arith::AddFOp>(*dot->user_begin()) : arith::AddFOp();
   auto before = sum ? sum.getOperand(sum.getLhs() == dot.getResult()).getDefiningOp<tile::DotOp>() : tile::DotOp();

@@ -38,6 +38,12 @@ int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
   return fixed < limit ? (limit - fixed) / slotPitch(problem, schedule) : 0;
 }
 
+/// With one, what a step has read of it is loaded for the next one as soon as the last product of each tile has ended.
+unsigned fewestSlots(const ScheduleProblem &p, const Schedule &s) {
+  bool mayWait = p.loop && !p.fetch && !s.overlap && !s.delay && s.resident < 2;
+  return mayWait ? 1 : 2;
+}
+
 /// Registers a thread that a launch gives a block of the schedule's size.
 unsigned registersOfLaunch(const Schedule &s) {
   unsigned threads = 128 * (s.consumers * std::max(s.instances, 1u) + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
@@ -183,7 +189,7 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuseSchedule("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch or compute factors", "");
   if (!p.loop && !isWhole(p) && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
     refuseSchedule("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
-  if (s.stages < 2)
+  if (s.stages < fewestSlots(p, s))
     refuseSchedule("a schedule needs two stages", "");
   if (p.loop && p.loop->shownBytes && !s.shown)
     refuseSchedule("computed factors that go through shared memory need a slot", "");
@@ -259,7 +265,8 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
     if (s.across && s.overlap && s.stages < 3)
       together = step.tensorCores + step.lanes;
     double alone = (step.tensorCores + step.lanes) / (s.consumers == 1 && s.resident ? 1.5 : 1);
-    return std::max({s.consumers == 1 ? alone : together, step.copies, step.fetches});
+    double copied = s.stages == 1 ? step.copies : 0; // while nobody multiplies
+    return std::max({copied + (s.consumers == 1 ? alone : together), step.copies, step.fetches});
   }
   // (A warpgroup unpacks while another one multiplies.)
   double products = s.consumers == 1 ? step.tensorCores + step.lanes : std::max(step.tensorCores, step.lanes);
@@ -439,7 +446,9 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), slotsOfUse(problem, schedule)));
       schedule.joined = joinedSteps(problem, schedule);
       schedule.boxed = bringsBox(problem, schedule);
-      if (schedule.stages >= 2 && (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
+      unsigned fewest = problem.loop && problem.loop->oneSlot ? fewestSlots(problem, schedule) : 2;
+      if (schedule.stages >= fewest &&
+          (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
         candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
     }
   }
@@ -452,6 +461,11 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       !problem.loop->wide) { // many products have many columns, too
     ScheduleProblem other = problem;
     other.loop->wide = true;
+    return priceSchedules(other);
+  }
+  if (candidates.empty() && problem.loop && !problem.loop->oneSlot) {
+    ScheduleProblem other = problem;
+    other.loop->oneSlot = true;
     return priceSchedules(other);
   }
   for (size_t i = 0; i < candidates.size(); ++i)

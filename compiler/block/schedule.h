@@ -30,6 +30,7 @@ struct LoopWork {
   /// sums that are there meanwhile.
   unsigned acrossWords = 0, dealtWords = 0, besideDealt = 0;
   double repeated = 0;                         // of the operations, those of other products
+  bool oneSlot = false;                        // no two steps find shared memory
   bool wide = false;                           // a product has more columns than one of a warpgroup does
   unsigned heldWords = 0;                      // of first factors that stay for all steps
   unsigned allWords = 0;                       // where sums that come of others' factors are there with all others
