@@ -11,13 +11,16 @@ void tilery::registerTilePasses() {
   registerPass(createOrderRoles);
   registerPass(createFlattenStores);
   registerPass(createForwardStores);
+  registerPass(createJoinWindows);
   registerPass(createMaskLoads);
   registerPass([] { return createParallelToTiles(); });
   registerPass(createPromoteBuffers);
   registerPass(createPromoteVariables);
   registerPass(createRollSteps);
   registerPass(createUnrollArrays);
+  registerPass(createRotateBack);
   registerPass(createSplitBuffers);
+  registerPass(createUnrollSlots);
   registerPass(createWidenStores);
   registerPass(createCollectCopies);
   registerPass(createThreadsToTiles);
@@ -39,6 +42,8 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   if (plain)
     return kernel.addPass(createLowerViews());
   kernel.addPass(createRollSteps());
+  kernel.addPass(createJoinWindows());
+  kernel.addPass(createUnrollSlots());
   kernel.addPass(createPromoteVariables());
   kernel.addPass(createParallelToTiles(keepThreads ? Gathers::beside_products : Gathers::all));
   kernel.addPass(createSplitBuffers());
@@ -53,6 +58,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
+  kernel.addPass(createRotateBack());
   kernel.addPass(createMaskLoads());
   kernel.addPass(createLowerViews());
   kernel.addPass(createRaiseAccesses());

@@ -23,6 +23,12 @@ std::unique_ptr<mlir::Pass> createSplitBuffers();
 std::unique_ptr<mlir::Pass> createMaskLoads();
 /// Parts of buffers that were just written are not read again.
 std::unique_ptr<mlir::Pass> createForwardStores();
+/// Loops over neighbouring windows of buffers, which copy or multiply them, are copies and products of the whole.
+std::unique_ptr<mlir::Pass> createJoinWindows();
+/// What a loop's turns load, and multiply, for the next turn is loaded there.
+std::unique_ptr<mlir::Pass> createRotateBack();
+/// Short loops over slots of buffers that other code names are unrolled.
+std::unique_ptr<mlir::Pass> createUnrollSlots();
 /// What the threads of a block do becomes tile code, one lane a thread.
 std::unique_ptr<mlir::Pass> createThreadsToTiles();
 /// So does what the threads of a role do, on every target: roles become one thread of control.

@@ -52,25 +52,50 @@ struct Segment {
   std::unique_ptr<Level> turns;
 };
 
+/// Loops of all blocks that can be executed turn by turn, in order: the last ones that run alike, and what in front of them does. Others, of
+/// single roles, are pieces.
+std::vector<SmallVector<scf::ForOp>> sharedLoops(ArrayRef<Block *> blocks) {
+  std::vector<SmallVector<scf::ForOp>> left, found;
+  for (Block *block : blocks)
+    left.push_back(waitingLoops(*block));
+  auto fewest = llvm::min_element(left, [](auto &a, auto &b) { return a.size() < b.size(); }) - left.begin();
+  while (!left[fewest].empty()) {
+    scf::ForOp loop = left[fewest].back();
+    SmallVector<size_t> numbers;
+    for (auto &loops : left) {
+      size_t number = loops.size();
+      while (number > 0 && !runAlike({loop, loops[number - 1]}))
+        --number;
+      numbers.push_back(number);
+    }
+    if (llvm::is_contained(numbers, size_t(0))) {
+      left[fewest].pop_back();
+      continue;
+    }
+    found.emplace_back();
+    for (auto [loops, number] : llvm::zip(left, numbers)) {
+      found.back().push_back(loops[number - 1]);
+      loops.resize(number - 1);
+    }
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
 /// Of blocks of all roles.
 struct Level {
   std::vector<Segment> segments;
 
   explicit Level(ArrayRef<Block *> blocks) {
-    std::vector<SmallVector<scf::ForOp>> loops;
-    for (Block *block : blocks)
-      loops.push_back(waitingLoops(*block));
-    size_t count = loops.front().size();
-    bool alike = llvm::all_of(loops, [&](auto &list) { return list.size() == count; });
-    for (size_t i = 0; alike && i < count; ++i)
-      alike = runAlike(llvm::map_to_vector(loops, [&](auto &list) { return list[i]; }));
-    segments.resize(alike ? count + 1 : 1);
+    std::vector<SmallVector<scf::ForOp>> shared = sharedLoops(blocks);
+    segments.resize(shared.size() + 1);
+    for (auto [i, loops] : llvm::enumerate(shared))
+      segments[i].loops = loops;
     for (auto [role, block] : llvm::enumerate(blocks)) {
       auto segment = segments.begin();
       segment->pieces.emplace_back(1);
       for (Operation &op : block->without_terminator()) {
-        if (alike && isa<scf::ForOp>(op) && holdsWait(op)) {
-          segment->loops.push_back(cast<scf::ForOp>(op));
+        if (!segment->loops.empty() && segment->loops[role] == &op) {
           (++segment)->pieces.emplace_back(1);
           continue;
         }

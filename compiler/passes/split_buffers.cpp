@@ -3,7 +3,7 @@
 // Programs put what they multiply in two products side by side into one buffer (`Q[:, :512]` and `Q[:, 512:]`). As buffers of their own
 // the windows are whole, and promote-buffers makes tile values of them. What is stored into all of the buffer is split with it where that
 // takes no data apart: numbers, loads from memory, and what is computed of these by elements. A buffer under another shape (`T.reshape`) is
-// the buffer, and its tiles are reshaped.
+// the buffer, and its tiles are reshaped. A window that is a part of another one (a slot's columns) stays one of that one's buffer.
 #include "compiler/passes/passes.h"
 #include "compiler/passes/windows.h"
 
@@ -40,15 +40,16 @@ public:
       store.erase();
     }
     for (auto [view, number] : views)
-      replace(view, buffers[number]);
+      replace(view, buffers[number], windows[number]);
     alloc.erase();
   }
 
 private:
-  /// Its windows and whole stores; false if it is used otherwise, or windows meet without being one.
+  /// Its windows, but for parts of others, and whole stores; false if it is used otherwise, or windows meet else.
   bool collect() {
     if (!alloc->getAttrs().empty())
       return false;
+    SmallVector<std::pair<SubviewOp, Window>> all;
     for (Operation *user : alloc->getUsers()) {
       if (auto store = dyn_cast<BufferStoreOp>(user); store && !store.getMask()) {
         stores.push_back(store);
@@ -58,25 +59,32 @@ private:
       std::optional<Window> window = view ? constantWindow(view) : std::nullopt;
       if (!window)
         return false;
-      auto *found = llvm::find(windows, *window);
-      if (found == windows.end() && llvm::any_of(windows, [&](const Window &other) { return other.meets(*window); }))
+      all.emplace_back(view, *window);
+    }
+    for (auto &[view, window] : all)
+      if (!llvm::is_contained(windows, window) &&
+          llvm::none_of(all, [&](auto &other) { return other.second != window && other.second.covers(window); }))
+        windows.push_back(window);
+    for (auto &[view, window] : all) {
+      auto meets = [&](const Window &other) { return other.meets(window); };
+      auto *found = llvm::find_if(windows, meets);
+      if (!found->covers(window) || llvm::count_if(windows, meets) != 1)
         return false;
       views.emplace_back(view, found - windows.begin());
-      if (found == windows.end())
-        windows.push_back(*window);
     }
     return true;
   }
 
-  static void replace(SubviewOp view, Value buffer) {
+  static void replace(SubviewOp view, Value buffer, const Window &window) {
     if (view.getType() == buffer.getType()) {
       view.replaceAllUsesWith(buffer);
       view.erase();
       return;
     }
     OpBuilder b(view);
-    Value zero = arith::ConstantOp::create(b, view.getLoc(), b.getI64IntegerAttr(0));
-    SmallVector<Value> offsets(view.getOffsets().size(), zero);
+    SmallVector<Value> offsets;
+    for (auto [offset, start] : llvm::zip_equal(constantWindow(view)->offsets, window.offsets))
+      offsets.push_back(arith::ConstantOp::create(b, view.getLoc(), b.getI64IntegerAttr(offset - start)));
     Value part = SubviewOp::create(b, view.getLoc(), view.getType(), buffer, offsets, view.getDims());
     view.replaceAllUsesWith(part);
     view.erase();

@@ -13,6 +13,13 @@ bool Window::meets(const Window &other) const {
   return true;
 }
 
+bool Window::covers(const Window &other) const {
+  for (auto [x, n, y, m] : llvm::zip_equal(offsets, lengths, other.offsets, other.lengths))
+    if (y < x || y + m > x + n)
+      return false;
+  return true;
+}
+
 std::optional<Window> constantWindow(SubviewOp view) {
   ArrayRef<int64_t> extents = view.getBuffer().getType().getShape();
   Window window{{}, SmallVector<int64_t>(extents.size(), 1)};

@@ -10,7 +10,10 @@ struct Window {
   llvm::SmallVector<int64_t> offsets, lengths;
 
   bool operator==(const Window &other) const { return offsets == other.offsets && lengths == other.lengths; }
+  bool operator!=(const Window &other) const { return !(*this == other); }
   bool meets(const Window &other) const;
+  /// The other one is a part of this one, or this one.
+  bool covers(const Window &other) const;
 };
 
 /// What the subview covers; nothing if its offsets are no constants, or it reaches out of its buffer.

@@ -1,0 +1,48 @@
+"""Roles that hand each other maxima and weights within a step, and load a step ahead: they become one program, in blocks."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tilery import compat
+
+PROGRAMS = compat.load(Path(__file__).parent / "exchange_programs.py")
+CASES = [  # program, what varies: width, rows, keys of a block, and the last argument
+    ("exchanging", 128, 64, 64, (0, 1)),
+    ("exchanging", 256, 64, 32, (1, 0)),
+    ("exchanging", 128, 128, 64, (1, 0)),
+    ("ahead", 128, 64, 64, 2),
+    ("ahead", 64, 128, 32, 1),
+    ("ahead", 256, 64, 64, 4),
+    ("handing", 128, 64, 64, None),
+    ("handing", 64, 128, 128, None),
+]
+
+
+def attention(device, program, width, rows, block, last):
+    """Checked; its kernel's module."""
+    modules = []
+    for keys in (2 * block, 6 * block):
+        kernel = getattr(PROGRAMS, program)(keys, width, rows, block, *([] if last is None else [last]))
+        q, k, v = (torch.randn(n, width, device=device).half() for n in (2 * rows, keys, keys))
+        o = torch.full((2 * rows, width), float("nan"), dtype=torch.float32, device=device)
+        kernel(q, k, v, o)
+        weights = torch.softmax(q.double() @ k.double().T * PROGRAMS.SCALE / 1.44269504, -1)
+        exact, sizes = weights @ v.double(), weights @ v.double().abs()
+        # Scores are f32 sums of `width` products, weights are rounded to f16; so are not their sums.
+        scores = (q.double().abs() @ k.double().abs().T).max() * 0.125 * (width + 8) * 2.0**-23
+        assert ((o.double() - exact).abs() <= (2 * scores + 2.0**-10) * sizes + 2.0**-20).all()
+        modules.append(kernel._latest().module)
+    return modules[-1]
+
+
+@pytest.mark.parametrize("program, width, rows, block, last", CASES)
+def test_takes_the_path(program, width, rows, block, last, goes_through_blocks):
+    goes_through_blocks(attention("cpu", program, width, rows, block, last))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("program, width, rows, block, last", CASES)
+def test_is_right(program, width, rows, block, last):
+    attention("cuda", program, width, rows, block, last)
