@@ -30,10 +30,10 @@ bool isNamedElsewhere(Value buffer, scf::ForOp loop) {
 bool choosesSlots(scf::ForOp loop) {
   return loop
       .walk([&](SubviewOp window) {
-        bool counts = llvm::any_of(window.getOffsets(), [&](Value offset) {
+        bool counts = llvm::any_of(llvm::enumerate(window.getOffsets()), [&](auto offset) {
           analysis::IndexPolynomial rest;
-          auto factor = analysis::polynomialOf(offset).coefficient(loop.getInductionVar(), rest).constant();
-          return factor && *factor != 0 && rest.constant();
+          auto factor = analysis::polynomialOf(offset.value()).coefficient(loop.getInductionVar(), rest).constant();
+          return factor == 1 && rest.constant() && !llvm::is_contained(window.getDims(), int64_t(offset.index()));
         });
         bool isSlot = counts && window.getBuffer().getDefiningOp<AllocOp>() &&
                       !loop->isAncestor(window.getBuffer().getDefiningOp()) && isNamedElsewhere(window.getBuffer(), loop);
