@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tilery import compat
+from tilery import _native, compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "exchange_programs.py")
 CASES = [  # program, what varies: width, rows, keys of a block, and the last argument
@@ -18,6 +18,8 @@ CASES = [  # program, what varies: width, rows, keys of a block, and the last ar
     ("handing", 128, 64, 64, None),
     ("handing", 64, 128, 128, None),
 ]
+
+FULL = ("exchanging", 256, 64, 64, (0, 1))
 
 
 def attention(device, program, width, rows, block, last):
@@ -42,7 +44,13 @@ def test_takes_the_path(program, width, rows, block, last, goes_through_blocks):
     goes_through_blocks(attention("cpu", program, width, rows, block, last))
 
 
+def test_a_step_that_fills_shared_memory():
+    module = attention("cpu", *FULL)
+    plan = _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
+    assert ": blocks consumers=" in plan and " stages=1 " in plan, plan
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize("program, width, rows, block, last", CASES)
+@pytest.mark.parametrize("program, width, rows, block, last", [*CASES, FULL])
 def test_is_right(program, width, rows, block, last):
     attention("cuda", program, width, rows, block, last)
