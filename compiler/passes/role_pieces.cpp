@@ -25,12 +25,29 @@ SmallVector<scf::ForOp> tilery::waitingLoops(Block &block) {
   return loops;
 }
 
+/// One value, or computed in the same way, whether it is known not to wrap or not.
+static bool isSameNumber(Value a, Value b) {
+  if (analysis::isSameValue(a, b))
+    return true;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (!x || !y || x->getName() != y->getName() || x->getNumOperands() != y->getNumOperands() || x->getNumOperands() == 0 ||
+      x->getNumResults() != 1 || x->getNumRegions() || !isPure(x) || !isPure(y) || a.getType() != b.getType())
+    return false;
+  auto attributes = [](Operation *op) {
+    NamedAttrList list(op->getAttrDictionary());
+    list.erase("overflowFlags");
+    return list.getDictionary(op->getContext());
+  };
+  return attributes(x) == attributes(y) && llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()), [](auto both) {
+           return isSameNumber(std::get<0>(both), std::get<1>(both));
+         });
+}
+
 bool tilery::runAlike(ArrayRef<scf::ForOp> loops) {
   return llvm::all_of(loops, [&](scf::ForOp loop) {
     scf::ForOp first = loops.front();
-    return loop.getInitArgs().empty() && analysis::isSameValue(loop.getLowerBound(), first.getLowerBound()) &&
-           analysis::isSameValue(loop.getUpperBound(), first.getUpperBound()) &&
-           analysis::isSameValue(loop.getStep(), first.getStep()) &&
+    return loop.getInitArgs().empty() && isSameNumber(loop.getLowerBound(), first.getLowerBound()) &&
+           isSameNumber(loop.getUpperBound(), first.getUpperBound()) && isSameNumber(loop.getStep(), first.getStep()) &&
            loop.getInductionVar().getType() == first.getInductionVar().getType();
   });
 }

@@ -82,11 +82,12 @@ private:
     auto compare = condition.getDefiningOp<arith::CmpIOp>();
     if (!compare || (compare.getPredicate() != arith::CmpIPredicate::slt && compare.getPredicate() != arith::CmpIPredicate::sgt))
       return false;
-    auto of = [](Value value) { return analysis::polynomialOf(value, analysis::Wrapping::address); };
+    // A counter's successor does not wrap where there is a turn; nor does what is one less than the end of such a loop.
+    auto of = [](Value value) { return analysis::polynomialOf(value, analysis::Wrapping::any); };
     bool less = compare.getPredicate() == arith::CmpIPredicate::slt;
     auto left = of(compare.getOperand(!less)), right = of(compare.getOperand(less));
-    Value counter = loop.getInductionVar();
-    return right - left == of(loop.getUpperBound()) - of(counter) - analysis::IndexPolynomial(1);
+    auto counter = of(loop.getInductionVar()), end = of(loop.getUpperBound()), one = analysis::IndexPolynomial(1);
+    return (left == counter && right == end - one) || (left == counter + one && right == end);
   }
 
   /// What a value is in turns that are not the last.

@@ -88,8 +88,9 @@ def exchanging(keys, width, rows, block, order):
 @tilelang.jit
 def ahead(keys, width, rows, block, pieces):
     """One role loads the keys of the next step, in so many pieces of columns, while the other, whose scores are made a step
-    ahead, too, weighs values."""
-    steps, piece = keys // block, width // pieces
+    ahead, too, weighs values. keys: None, if they are known at run time only."""
+    keys = T.dynamic("keys") if keys is None else keys
+    steps, piece = T.ceildiv(keys, block), width // pieces
 
     @T.prim_func
     def main(
