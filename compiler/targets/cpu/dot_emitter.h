@@ -5,6 +5,12 @@
 
 namespace tilery::cpu {
 
+/// Rows of a sliver, K elements each as they lie in memory.
+struct CopiedRows {
+  llvm::Value *memory = nullptr; // null: none are copied
+  llvm::Value *first = nullptr;  // the position of the first row
+};
+
 class DotEmitter {
 public:
   DotEmitter(Evaluator &ev, mlir::Operation *op, const DotPlan &plan, const DotSurroundings &around)
@@ -54,6 +60,13 @@ private:
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
   void forVirtual(const DotOperand &operand, llvm::function_ref<void(mlir::Operation *)> each);
   bool sameAlong(const DotOperand &operand);
+  llvm::Value *covered(tile::LoadOp load, llvm::SmallVectorImpl<KnownBound> &known);
+  llvm::Value *inStrands(const DotOperand &operand, llvm::SmallVectorImpl<KnownBound> &known);
+  CopiedRows copyRows(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
+  llvm::Value *copiedAt(const DotOperand &operand, llvm::Value *position, llvm::Value *k);
+  Lanes fetchCopied(const DotOperand &operand, llvm::Value *position, llvm::Value *k, unsigned n);
+  std::optional<PackRows> rowsOf(const DotOperand &operand, mlir::Type element, llvm::Value *first, llvm::Value *bytes,
+                                 int64_t ahead);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
   llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count, unsigned lanes);
@@ -72,6 +85,7 @@ private:
   llvm::Type *compute;
   int64_t bytes;
   llvm::Value *square = nullptr; // memory for rows of vectors that are computed to be packed
+  CopiedRows copied;             // of the sliver that is packed
   bool rowMoves = false;         // the innermost loop goes over positions along a sliver
   bool kIsOutside = false;       // and k is of the next one
   llvm::Value *ldc = nullptr;    // elements a row of where the products go

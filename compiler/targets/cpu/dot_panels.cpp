@@ -58,6 +58,8 @@ Point DotEmitter::pointOf(const DotOperand &operand, llvm::Value *batch, llvm::V
 
 llvm::Value *DotEmitter::fetch(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
                                bool lanesAlongK) {
+  if (copied.memory)
+    return fetchCopied(operand, position, k, n);
   Evaluator::Vector vector(ev, n);
   return ev.value(operand.tile, pointOf(operand, batch, position, k, n, lanesAlongK));
 }
@@ -89,6 +91,26 @@ Evaluator::Ahead DotEmitter::ahead(const DotOperand &operand) {
   return {b.CreateMul(ev.wide(access.getSteps()[depthDim]), i64(bytes)), false};
 }
 
+/// Rows of elements from `first` on, `bytes` apart; `ahead`: bytes to what is asked for while they are read, or 0.
+std::optional<PackRows> DotEmitter::rowsOf(const DotOperand &operand, mlir::Type element, llvm::Value *first, llvm::Value *bytes,
+                                           int64_t ahead) {
+  std::string name;
+  llvm::raw_string_ostream(name) << element << (operand.isUnsigned ? ".u" : "") << (flips(operand) ? ".flipped" : "");
+  if (ahead)
+    name += "." + std::to_string(ahead);
+  auto read = [this, &operand, element, ahead](llvm::Value *row, unsigned n) {
+    if (ahead)
+      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), row, ahead), false, !plan.farFetch);
+    if (plan.pack != 1) {
+      llvm::Value *words = b.CreateAlignedLoad(e.vectorOf(b.getInt32Ty(), n), row, llvm::Align(elementBytes(element)));
+      return b.CreateBitCast(turnWords(words, operand), e.vectorOf(compute, n));
+    }
+    llvm::Type *type = e.vectorOf(e.memoryType(element), n);
+    return toCompute(e.fromMemory(b.CreateAlignedLoad(type, row, llvm::Align(elementBytes(element))), element), operand, n);
+  };
+  return PackRows{first, bytes, name, read};
+}
+
 std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm::Value *batch, llvm::Value *position,
                                                  llvm::Value *k, unsigned n) {
   // Words are what lies in memory, where nothing is converted.
@@ -101,6 +123,10 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
     return std::nullopt;
   k = b.CreateMul(k, i64(plan.pack));
   n *= plan.pack;
+  if (copied.memory) {
+    mlir::Type element = elementOf(operand.tile);
+    return rowsOf(operand, element, copiedAt(operand, position, k), i64(plan.k * int64_t(elementBytes(element))), 0);
+  }
   Evaluator::Vector vector(ev, n);
   Point point = pointOf(operand, batch, position, k, n, true);
   Value tile = operand.tile;
@@ -127,22 +153,8 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
   }
   if (where.exists || where.offsets || where.step != 1 || where.isVolatile)
     return std::nullopt;
-  std::string name;
-  llvm::raw_string_ostream(name) << where.element << (operand.isUnsigned ? ".u" : "") << (flips(operand) ? ".flipped" : "");
-  int64_t ahead = where.global ? aheadAlongK(operand) : 0;
-  if (ahead)
-    name += "." + std::to_string(ahead);
-  auto read = [this, &operand, element = where.element, ahead](llvm::Value *row, unsigned n) {
-    if (ahead)
-      emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), row, ahead), false, !plan.farFetch);
-    if (plan.pack != 1) {
-      llvm::Value *words = b.CreateAlignedLoad(e.vectorOf(b.getInt32Ty(), n), row, llvm::Align(elementBytes(element)));
-      return b.CreateBitCast(turnWords(words, operand), e.vectorOf(compute, n));
-    }
-    llvm::Type *type = e.vectorOf(e.memoryType(element), n);
-    return toCompute(e.fromMemory(b.CreateAlignedLoad(type, row, llvm::Align(elementBytes(element))), element), operand, n);
-  };
-  return PackRows{where.pointer, b.CreateMul(elements, i64(elementBytes(where.element))), name, read};
+  return rowsOf(operand, where.element, where.pointer, b.CreateMul(elements, i64(elementBytes(where.element))),
+                where.global ? aheadAlongK(operand) : 0);
 }
 
 /// n elements as the type of which a word holds several.
@@ -258,6 +270,20 @@ bool DotEmitter::sameAlong(const DotOperand &operand) {
   return same;
 }
 
+/// True (at run time) if every interval of a load's place covers the whole tile; `known` lists them. Null: there are none.
+llvm::Value *DotEmitter::covered(tile::LoadOp load, SmallVectorImpl<KnownBound> &known) {
+  llvm::Value *all = nullptr;
+  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+  for (auto [d, size] : llvm::enumerate(tile::shapeOf(load.getType()))) {
+    OperandRange bound = access.getBound(d);
+    if (bound.size() != 2)
+      continue;
+    known.push_back({bound[0], bound[1], int(d)});
+    all = e.band(all, b.CreateAnd(b.CreateICmpSLE(ev.wide(bound[0]), i64(0)), b.CreateICmpSGE(ev.wide(bound[1]), i64(size))));
+  }
+  return all;
+}
+
 /// True (at run time) if every interval of the operand's own accesses covers the whole tile and the sliver's elements lie side by side;
 /// `known` lists the intervals. Null: nothing to ask.
 llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver, SmallVectorImpl<KnownBound> &known) {
@@ -276,15 +302,7 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
     }
     if (operand.kMajor && !access.isStrided(depthDim))
       all = e.band(all, inRuns(load, access.getSteps()[depthDim], i64(0), plan.k, plan.blocking.lanes * plan.pack));
-    for (auto [d, size] : llvm::enumerate(tile::shapeOf(load.getType()))) {
-      OperandRange bound = access.getBound(d);
-      if (bound.size() != 2)
-        continue;
-      known.push_back({bound[0], bound[1], int(d)});
-      llvm::Value *covers =
-          b.CreateAnd(b.CreateICmpSLE(ev.wide(bound[0]), i64(0)), b.CreateICmpSGE(ev.wide(bound[1]), i64(size)));
-      all = e.band(all, covers);
-    }
+    all = e.band(all, covered(load, known));
   });
   return all;
 }
@@ -342,15 +360,33 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     Evaluator::Body nothingKnown(ev);
     pack();
   };
+  auto usual = [&] {
+    Evaluator::Body body(ev);
+    SmallVector<KnownBound> bounds;
+    llvm::Value *whole = inside(operand, sliver, bounds);
+    if (!whole)
+      return general();
+    Evaluator::Assumption hold(ev, bounds);
+    emitIf(b, whole, pack, [&] {
+      explain::Aside rare;
+      general();
+    });
+  };
+  if (!operand.strands)
+    return usual();
   Evaluator::Body body(ev);
   SmallVector<KnownBound> bounds;
-  llvm::Value *whole = inside(operand, sliver, bounds);
+  llvm::Value *whole = inStrands(operand, bounds);
+  auto copy = [&] {
+    Evaluator::Assumption hold(ev, bounds);
+    llvm::SaveAndRestore rows(copied, copyRows(operand, sliver, batch));
+    pack();
+  };
   if (!whole)
-    return general();
-  Evaluator::Assumption hold(ev, bounds);
-  emitIf(b, whole, pack, [&] {
+    return copy();
+  emitIf(b, whole, copy, [&] {
     explain::Aside rare;
-    general();
+    operand.strands->undivided.empty() ? general() : usual();
   });
 }
 

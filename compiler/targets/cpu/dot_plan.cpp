@@ -55,6 +55,35 @@ static Source sourceOf(Value factor, llvm::function_ref<bool(Value)> stored) {
   return source;
 }
 
+/// All elements are one, by the looks of it.
+static bool isOneNumber(Value value) {
+  DenseElementsAttr numbers;
+  return !isa<RankedTensorType>(value.getType()) || value.getDefiningOp<tile::SplatOp>() ||
+         (matchPattern(value, m_Constant(&numbers)) && numbers.isSplat());
+}
+
+/// The strands of a load's lanes along the dimension that is K, where each row would be loaded by itself or gathered otherwise.
+static std::optional<analysis::LaneStrands> strandsOf(Value factor, unsigned outer, unsigned inner, int64_t rows) {
+  constexpr int64_t mostBytes = 1 << 15; // of a sliver's rows, which stay in the first-level cache
+  auto load = factor.getDefiningOp<tile::LoadOp>();
+  auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+  int64_t k = tile::shapeOf(factor.getType())[inner], bytes = elementBytes(elementOf(factor));
+  if (!access || load.getIsVolatile() || rows * k * bytes > mostBytes || access.isStrided(outer) ||
+      (load.getOther() && !isOneNumber(load.getOther())))
+    return std::nullopt;
+  SmallVector<analysis::Condition> conditions;
+  if (OperandRange bound = access.getBound(inner); bound.size() == 1)
+    conditions.push_back({bound[0], 0});
+  if (access.getResidual())
+    conditions.push_back({access.getResidual(), int(inner)});
+  if (!access.isStrided(inner))
+    return analysis::laneStrands(access.getSteps()[inner], conditions);
+  bool alike = contiguousAlong(access, inner) && llvm::all_of(conditions, [](const analysis::Condition &each) {
+                 return analysis::growthOver(each.value, each.dim, 1) == 0;
+               });
+  return alike ? std::optional(analysis::LaneStrands{k, 1, {}}) : std::nullopt;
+}
+
 /// The scalars outside `op` that an operand depends on, beyond kernel arguments and constants; nullopt if other programs may see other values.
 static std::optional<SmallVector<Value>> keyOf(Operation *op, Value tile, bool disjoint) {
   tile::KernelOp kernel = op->getParentOfType<tile::KernelOp>();
@@ -187,8 +216,12 @@ static const char *nameOf(Multiply multiply) {
 void DotPlan::print(llvm::raw_ostream &stream) const {
   stream << blocking.rows.width << "x" << blocking.columns.width << nameOf(blocking.multiply) << ", K " << k << " x "
          << stepsPerBlock;
-  for (const DotOperand *operand : {&a, &b})
+  for (const DotOperand *operand : {&a, &b}) {
     stream << (operand->isA ? ", a " : ", b ") << (operand->shared ? "shared" : "private") << (operand->kMajor ? " k-major" : "");
+    if (operand->strands)
+      stream << " in strands of " << operand->strands->group << "/" << operand->strands->period
+             << (operand->strands->undivided.empty() ? "" : " or not");
+  }
   stream << (directStore ? ", stored at once" : "");
 }
 
@@ -266,6 +299,9 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
       if (operand->isA) // few rows: gathered along K rather than along them
         operand->kMajor |= !(across || runsAlong(source.access, outer, plan.blocking.lanes));
     }
+    if (operand->kMajor && !stored(operand->tile))
+      operand->strands =
+          strandsOf(operand->tile, along, contracted, (operand->isA ? plan.blocking.rows : plan.blocking.columns).width);
     if (disjoint && (contract || !inLoop(op)))
       if (auto key = keyOf(op, operand->tile, disjoint)) {
         operand->shared = true;

@@ -1,6 +1,7 @@
 #pragma once
 // What is decided about one `tile.dot` or `tile.contract` before code is emitted.
 #include "compiler/targets/cpu/dot_kernel.h"
+#include "compiler/analysis/lane_strands.h"
 #include "compiler/lower/plan.h"
 
 namespace tilery::cpu {
@@ -16,6 +17,8 @@ struct DotOperand {
   lower::Temporary panel;              // where the program packs it: not shared, or the grid is 1 along all sharers
   bool decided = false;                // shared: which programs do depends on the grid's size along sharers, too
   bool isPlain = false;                // elements at steps in memory: cheap to pack
+  /// A load's lanes along K whose places and conditions go on so: rows are copied strand by strand before they are packed.
+  std::optional<analysis::LaneStrands> strands;
   bool mayBeOwn() const { return !shared || sharers.size() < 3 || decided; }
 };
 

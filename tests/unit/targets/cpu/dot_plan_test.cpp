@@ -145,3 +145,48 @@ TEST_F(DotPlanTest, BlocksFitTheRegisters) {
     EXPECT_GE(vectors, int64_t(machine.vectorRegisters) / 2) << target;
   }
 }
+
+TEST_F(DotPlanTest, StrandsAlongK) {
+  // Windows of 3x3 in an image of channels last: k = (channel, row, column), every ninth is a neighbour in memory.
+  auto text = [](const std::string &other, const std::string &attributes) {
+    return R"(
+tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i64, %w: i64) {
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %k32 = tile.range 0 to 64 : tensor<64xi32>
+  %m32 = tile.range 0 to 32 : tensor<32xi32>
+  %k = arith.extsi %k32 : tensor<64xi32> to tensor<64xi64>
+  %m = arith.extsi %m32 : tensor<32xi32> to tensor<32xi64>
+  %three = arith.constant dense<3> : tensor<64xi64>
+  %nine = arith.constant dense<9> : tensor<64xi64>
+  %column = tile.rem trunc %k, %three : tensor<64xi64>
+  %channel = tile.div trunc %k, %nine : tensor<64xi64>
+  %ws = tile.splat %w : i64 -> tensor<64xi64>
+  %wm = tile.splat %w : i64 -> tensor<32xi64>
+  %right = arith.muli %column, %ws overflow<nsw> : tensor<64xi64>
+  %along = arith.addi %right, %channel overflow<nsw> : tensor<64xi64>
+  %rows = arith.muli %m, %wm overflow<nsw> : tensor<32xi64>
+  %ax = tile.access %x, %zero steps(%rows, %along) bounds [0, 0] () : !tile.ptr<f32>, (tensor<32xi64>, tensor<64xi64>), () -> !tile.access<32x64xf32>
+  %ay = tile.access %y, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<64x64xf32>
+  %ao = tile.access %o, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<32x64xf32>
+  %numbers = tile.range 0 to 2048 : tensor<2048xi32>
+  %square = tile.reshape %numbers : tensor<2048xi32> -> tensor<32x64xi32>
+  %others = arith.sitofp %square : tensor<32x64xi32> to tensor<32x64xf32>
+  %same = arith.constant dense<1.0> : tensor<32x64xf32>
+  %a = tile.load %ax )" +
+           other + attributes + R"( : !tile.access<32x64xf32> -> tensor<32x64xf32>
+  %b = tile.load %ay : !tile.access<64x64xf32> -> tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<32x64xf32>
+  %c = tile.dot %a, %b, %none : tensor<32x64xf32>, tensor<64x64xf32> -> tensor<32x64xf32>
+  tile.store %ao, %c : !tile.access<32x64xf32>, tensor<32x64xf32>
+  tile.return
+})";
+  };
+  auto p = plan(text("", ""));
+  ASSERT_TRUE(p && p->a.kMajor && p->a.strands);
+  EXPECT_EQ(p->a.strands->period, 9);
+  EXPECT_FALSE(p->b.strands);
+  EXPECT_TRUE(plan(text("other %same : tensor<32x64xf32>", ""))->a.strands);
+  EXPECT_FALSE(plan(text("other %others : tensor<32x64xf32>", ""))->a.strands) << "what does not exist differs from lane to lane";
+  EXPECT_FALSE(plan(text("", "{is_volatile}"))->a.strands);
+}
