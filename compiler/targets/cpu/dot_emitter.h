@@ -84,14 +84,15 @@ private:
   tile::ContractOp contract;
   llvm::Type *compute;
   int64_t bytes;
-  llvm::Value *square = nullptr; // memory for rows of vectors that are computed to be packed
-  CopiedRows copied;             // of the sliver that is packed
-  bool rowMoves = false;         // the innermost loop goes over positions along a sliver
-  bool kIsOutside = false;       // and k is of the next one
-  llvm::Value *ldc = nullptr;    // elements a row of where the products go
-  llvm::Value *alone[2] = {};    // the program packs B, A for itself (i1); null: never
-  llvm::Value *oneRow = nullptr; // no more than one row of few is used (i1); null: never asked
-  llvm::Value *live[2] = {};     // slivers of columns and of rows that hold something used, at least 1; null: all
+  llvm::Value *square = nullptr;    // memory for rows of vectors that are computed to be packed
+  CopiedRows copied;                // of the sliver that is packed
+  llvm::AllocaInst *copies[2] = {}; // where those of B, of A are
+  bool rowMoves = false;            // the innermost loop goes over positions along a sliver
+  bool kIsOutside = false;          // and k is of the next one
+  llvm::Value *ldc = nullptr;       // elements a row of where the products go
+  llvm::Value *alone[2] = {};       // the program packs B, A for itself (i1); null: never
+  llvm::Value *oneRow = nullptr;    // no more than one row of few is used (i1); null: never asked
+  llvm::Value *live[2] = {};        // slivers of columns and of rows that hold something used, at least 1; null: all
 };
 
 } // namespace tilery::cpu

@@ -62,8 +62,10 @@ static bool isOneNumber(Value value) {
          (matchPattern(value, m_Constant(&numbers)) && numbers.isSplat());
 }
 
-/// The strands of a load's lanes along the dimension that is K, where each row would be loaded by itself or gathered otherwise.
-static std::optional<analysis::LaneStrands> strandsOf(Value factor, unsigned outer, unsigned inner, int64_t rows) {
+/// The strands of a load's lanes along the dimension that is K, where each row would be loaded by itself or gathered otherwise. `everyLane`:
+/// conditions (DotOperand::everyLane), where K ends within a tile, say.
+static std::optional<analysis::LaneStrands> strandsOf(Value factor, unsigned outer, unsigned inner, int64_t rows,
+                                                      Value &everyLane) {
   constexpr int64_t mostBytes = 1 << 15; // of a sliver's rows, which stay in the first-level cache
   auto load = factor.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
@@ -72,16 +74,28 @@ static std::optional<analysis::LaneStrands> strandsOf(Value factor, unsigned out
       (load.getOther() && !isOneNumber(load.getOther())))
     return std::nullopt;
   SmallVector<analysis::Condition> conditions;
-  if (OperandRange bound = access.getBound(inner); bound.size() == 1)
-    conditions.push_back({bound[0], 0});
   if (access.getResidual())
     conditions.push_back({access.getResidual(), int(inner)});
-  if (!access.isStrided(inner))
-    return analysis::laneStrands(access.getSteps()[inner], conditions);
-  bool alike = contiguousAlong(access, inner) && llvm::all_of(conditions, [](const analysis::Condition &each) {
-                 return analysis::growthOver(each.value, each.dim, 1) == 0;
-               });
-  return alike ? std::optional(analysis::LaneStrands{k, 1, {}}) : std::nullopt;
+  auto strands = [&](ArrayRef<analysis::Condition> conditions) -> std::optional<analysis::LaneStrands> {
+    if (!access.isStrided(inner))
+      return analysis::laneStrands(access.getSteps()[inner], conditions);
+    // Rows that lie as they are read are as well loaded by themselves, but where each asks whether it exists.
+    bool asks = contiguousAlong(access, inner) && access.getBound(outer).size() == 1;
+    bool alike = llvm::all_of(conditions,
+                              [](const analysis::Condition &each) { return analysis::growthOver(each.value, each.dim, 1) == 0; });
+    return asks && alike ? std::optional(analysis::LaneStrands{k, 1, {}}) : std::nullopt;
+  };
+  OperandRange bound = access.getBound(inner);
+  if (bound.size() != 1)
+    return strands(conditions);
+  everyLane = bound[0];
+  auto found = strands(conditions);
+  conditions.push_back({bound[0], 0});
+  if (auto alike = strands(conditions); alike && found && alike->period == found->period && alike->group == found->group) {
+    everyLane = nullptr;
+    return alike;
+  }
+  return found;
 }
 
 /// The scalars outside `op` that an operand depends on, beyond kernel arguments and constants; nullopt if other programs may see other values.
@@ -300,8 +314,8 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
         operand->kMajor |= !(across || runsAlong(source.access, outer, plan.blocking.lanes));
     }
     if (operand->kMajor && !stored(operand->tile))
-      operand->strands =
-          strandsOf(operand->tile, along, contracted, (operand->isA ? plan.blocking.rows : plan.blocking.columns).width);
+      operand->strands = strandsOf(operand->tile, along, contracted,
+                                   (operand->isA ? plan.blocking.rows : plan.blocking.columns).width, operand->everyLane);
     if (disjoint && (contract || !inLoop(op)))
       if (auto key = keyOf(op, operand->tile, disjoint)) {
         operand->shared = true;

@@ -19,6 +19,7 @@ struct DotOperand {
   bool isPlain = false;                // elements at steps in memory: cheap to pack
   /// A load's lanes along K whose places and conditions go on so: rows are copied strand by strand before they are packed.
   std::optional<analysis::LaneStrands> strands;
+  mlir::Value everyLane; // only where these conditions of lanes along K hold for all of them; null: any
   bool mayBeOwn() const { return !shared || sharers.size() < 3 || decided; }
 };
 

@@ -114,6 +114,12 @@ llvm::Value *DotEmitter::inStrands(const DotOperand &operand, SmallVectorImpl<Kn
     llvm::Value *rest = b.CreateURem(first, b.CreateSelect(positive, divisor, i64(1)));
     all = e.band(all, b.CreateAnd(positive, b.CreateICmpSLT(b.CreateAdd(rest, i64(plan.k - 1)), divisor)));
   }
+  if (operand.everyLane)
+    forChunks(plan.k, plan.blocking.lanes, [&](unsigned offset, unsigned n) {
+      Evaluator::Vector vector(ev, n);
+      llvm::Value *exist = ev.value(operand.everyLane, Index{i64(offset), n > 1, nullptr, 0});
+      all = e.band(all, e.lanesOf(exist) > 1 ? b.CreateAndReduce(exist) : exist);
+    });
   return all;
 }
 
@@ -122,8 +128,8 @@ CopiedRows DotEmitter::copyRows(const DotOperand &operand, const Sliver &sliver,
   Type element = elementOf(operand.tile);
   llvm::Type *type = e.memoryType(element);
   const int64_t group = operand.strands->group, period = operand.strands->period;
-  llvm::AllocaInst *memory;
-  {
+  llvm::AllocaInst *&memory = copies[operand.isA];
+  if (!memory) {
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
     b.SetInsertPoint(&entry, entry.begin());

@@ -148,7 +148,8 @@ TEST_F(DotPlanTest, BlocksFitTheRegisters) {
 
 TEST_F(DotPlanTest, StrandsAlongK) {
   // Windows of 3x3 in an image of channels last: k = (channel, row, column), every ninth is a neighbour in memory.
-  auto text = [](const std::string &other, const std::string &attributes) {
+  auto text = [](const std::string &other, const std::string &attributes, const std::string &bounds = "0, 0] (",
+                 const std::string &types = "") {
     return R"(
 tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i64, %w: i64) {
   %zero = arith.constant 0 : i64
@@ -166,7 +167,11 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i
   %right = arith.muli %column, %ws overflow<nsw> : tensor<64xi64>
   %along = arith.addi %right, %channel overflow<nsw> : tensor<64xi64>
   %rows = arith.muli %m, %wm overflow<nsw> : tensor<32xi64>
-  %ax = tile.access %x, %zero steps(%rows, %along) bounds [0, 0] () : !tile.ptr<f32>, (tensor<32xi64>, tensor<64xi64>), () -> !tile.access<32x64xf32>
+  %end = tile.splat %n : i64 -> tensor<64xi64>
+  %before = arith.cmpi slt, %k, %end : tensor<64xi64>
+  %inside = arith.cmpi slt, %column, %end : tensor<64xi64>
+  %ax = tile.access %x, %zero steps(%rows, %along) bounds [)" +
+           bounds + R"() : !tile.ptr<f32>, (tensor<32xi64>, tensor<64xi64>), ()" + types + R"() -> !tile.access<32x64xf32>
   %ay = tile.access %y, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<64x64xf32>
   %ao = tile.access %o, %zero steps(%n, %one) bounds [0, 0] () : !tile.ptr<f32>, (i64, i64), () -> !tile.access<32x64xf32>
   %numbers = tile.range 0 to 2048 : tensor<2048xi32>
@@ -186,6 +191,11 @@ tile.kernel @k(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i
   ASSERT_TRUE(p && p->a.kMajor && p->a.strands);
   EXPECT_EQ(p->a.strands->period, 9);
   EXPECT_FALSE(p->b.strands);
+  EXPECT_FALSE(p->a.everyLane);
+  EXPECT_FALSE(plan(text("", "", "0, 2] (%inside", "tensor<64xi1>"))->a.everyLane) << "a strand is inside or outside";
+  p = plan(text("", "", "0, 2] (%before", "tensor<64xi1>"));
+  ASSERT_TRUE(p && p->a.strands);
+  EXPECT_TRUE(p->a.everyLane) << "K ends within a tile";
   EXPECT_TRUE(plan(text("other %same : tensor<32x64xf32>", ""))->a.strands);
   EXPECT_FALSE(plan(text("other %others : tensor<32x64xf32>", ""))->a.strands) << "what does not exist differs from lane to lane";
   EXPECT_FALSE(plan(text("", "{is_volatile}"))->a.strands);
