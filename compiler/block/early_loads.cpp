@@ -111,7 +111,7 @@ struct EarlyLoads : PassWrapper<EarlyLoads, OperationPass<tile::KernelOp>> {
       return 0;
     bool isOfRows = llvm::all_of(load->getUsers(), [&](Operation *user) {
       auto expand = dyn_cast<tile::ExpandDimsOp>(user);
-      return expand && expand.getAxis() == tile.getRank();
+      return expand && int64_t(expand.getAxis()) == tile.getRank();
     });
     int64_t count = tile.getNumElements();
     return unsigned(isOfRows ? 2 * llvm::divideCeil(count, 64 * consumers)
