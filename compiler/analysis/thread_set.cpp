@@ -31,6 +31,14 @@ Number folded(Operation *op, ArrayRef<Number> numbers) {
     APInt quotient = quotientOf(a, b, div ? div.getMode() : cast<tile::RemOp>(op).getMode());
     return (div ? quotient : a - quotient * b).getSExtValue();
   }
+  if (auto shift = dyn_cast<tile::ShiftOp>(op)) {
+    if (llvm::is_contained(operands, Attribute()))
+      return std::nullopt;
+    APInt a = cast<IntegerAttr>(operands[0]).getValue(),
+          by = cast<IntegerAttr>(operands[1]).getValue(); // unsigned; APInt takes any
+    bool isLeft = shift.getMode() == tile::ShiftMode::left, isSigned = shift.getMode() == tile::ShiftMode::right_signed;
+    return (isLeft ? a.shl(by) : isSigned ? a.ashr(by) : a.lshr(by)).getSExtValue();
+  }
   SmallVector<OpFoldResult> results;
   if (failed(op->fold(operands, results)) || results.size() != 1)
     return std::nullopt;

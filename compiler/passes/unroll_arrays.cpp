@@ -1,5 +1,7 @@
 // unroll-arrays: loops by whose numbers a thread picks elements of its own arrays are unrolled, so that each element has a constant
 // place and can be a register: memory of a thread's own is a thousand times as slow.
+#include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/thread_set.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,53 +19,29 @@ constexpr int64_t longest_code = 16384;
 /// A loop that is to be unrolled.
 constexpr StringLiteral marker = "tile.unroll_arrays";
 
-using Numbers = DenseMap<Value, Attribute>; // of loops' variables
+using Numbers = DenseMap<Value, int64_t>; // of loops' variables
 
-/// Those ops of ours that indices are made of. Null for what is below zero where modes differ.
-IntegerAttr fold(Operation *op, ArrayRef<Attribute> operands) {
-  if (operands.size() != 2 || !isa<tile::DivOp, tile::RemOp, tile::ShiftOp>(op))
-    return nullptr;
-  APInt x = cast<IntegerAttr>(operands[0]).getValue(), y = cast<IntegerAttr>(operands[1]).getValue();
-  Type type = op->getResult(0).getType();
-  if (x.isNegative() || y.isNegative())
-    return nullptr;
-  if (auto shift = dyn_cast<tile::ShiftOp>(op)) // by the width or more: 0, as APInt has it
-    return IntegerAttr::get(type, shift.getMode() == tile::ShiftMode::left ? x.shl(y) : x.lshr(y));
-  if (y.isZero())
-    return IntegerAttr::get(type, y);
-  return IntegerAttr::get(type, isa<tile::DivOp>(op) ? x.udiv(y) : x.urem(y));
-}
-
-/// The integer that a value is, by folding what it is computed of; null if that is not known.
-IntegerAttr evaluate(Value value, const Numbers &numbers) {
-  Attribute found = numbers.lookup(value);
-  if (found || matchPattern(value, m_Constant(&found)))
-    return dyn_cast<IntegerAttr>(found);
+/// The number that an integer is; nothing if that is not known.
+std::optional<int64_t> evaluate(Value value, const Numbers &numbers) {
+  if (auto found = numbers.find(value); found != numbers.end())
+    return found->second;
+  if (auto constant = analysis::constantOf(value))
+    return constant;
   Operation *op = value.getDefiningOp();
   if (!op || !isPure(op) || op->getNumRegions())
-    return nullptr;
-  SmallVector<Attribute> operands;
-  for (Value operand : op->getOperands())
-    if (!operands.emplace_back(evaluate(operand, numbers)))
-      return nullptr;
-  if (IntegerAttr known = fold(op, operands))
-    return known;
-  SmallVector<OpFoldResult> results;
-  if (failed(op->fold(operands, results)) || results.empty())
-    return nullptr;
-  OpFoldResult result = results[cast<OpResult>(value).getResultNumber()];
-  if (auto attribute = dyn_cast<Attribute>(result))
-    return dyn_cast<IntegerAttr>(attribute);
-  return evaluate(cast<Value>(result), numbers);
+    return std::nullopt;
+  auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return evaluate(operand, numbers); });
+  return analysis::folded(op, operands);
 }
 
 /// Begin, end and step of a loop.
-std::optional<std::array<IntegerAttr, 3>> rangeOf(scf::ForOp loop, const Numbers &numbers) {
-  std::array<IntegerAttr, 3> range{evaluate(loop.getLowerBound(), numbers), evaluate(loop.getUpperBound(), numbers),
-                                   evaluate(loop.getStep(), numbers)};
-  if (!range[0] || !range[1] || !range[2] || !range[2].getValue().isStrictlyPositive())
-    return std::nullopt;
-  return range;
+struct Range {
+  int64_t begin, end, step;
+};
+std::optional<Range> rangeOf(scf::ForOp loop, const Numbers &numbers) {
+  auto begin = evaluate(loop.getLowerBound(), numbers), end = evaluate(loop.getUpperBound(), numbers),
+       step = evaluate(loop.getStep(), numbers);
+  return begin && end && step && *step > 0 ? std::optional(Range{*begin, *end, *step}) : std::nullopt;
 }
 
 /// The loops to unroll in the code of a block's threads.
@@ -136,9 +114,8 @@ private:
       auto range = rangeOf(loop, numbers);
       if (!range)
         return false;
-      auto [begin, end, step] = *range;
-      for (APInt i = begin.getValue(); i.slt(end.getValue()); i += step.getValue()) {
-        numbers[loop.getInductionVar()] = IntegerAttr::get(begin.getType(), i);
+      for (int64_t i = range->begin; i < range->end; i += range->step) {
+        numbers[loop.getInductionVar()] = i;
         if (!count(*loop.getBody(), numbers))
           return false;
       }
@@ -165,12 +142,12 @@ void unroll(tile::ThreadsOp threads) {
     if (!range) // counted before: never
       continue;
     OpBuilder b(loop);
-    auto number = [&](IntegerAttr value) { return arith::ConstantOp::create(b, loop.getLoc(), value); };
-    auto [begin, end, step] = *range;
-    loop.setLowerBound(number(begin));
-    loop.setUpperBound(number(end));
-    loop.setStep(number(step));
-    if (begin.getValue().sge(end.getValue())) {
+    Type type = loop.getInductionVar().getType();
+    auto number = [&](int64_t value) { return arith::ConstantOp::create(b, loop.getLoc(), b.getIntegerAttr(type, value)); };
+    loop.setLowerBound(number(range->begin));
+    loop.setUpperBound(number(range->end));
+    loop.setStep(number(range->step));
+    if (range->begin >= range->end) {
       loop->replaceAllUsesWith(loop.getInits());
       loop->erase();
     } else {
