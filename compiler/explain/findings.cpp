@@ -106,6 +106,36 @@ void threadsApart(Operation *access, unsigned dim) {
     neighboursApart(access, step, moved);
 }
 
+void narrow(Operation *access, int64_t extent, int64_t lanes) {
+  constexpr int64_t few = 16; // vectors' worth of elements that cost little
+  auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
+  if (!current || !place)
+    return;
+  ArrayRef<int64_t> shape = cast<tile::AccessType>(place.getType()).getShape();
+  unsigned rows = shape.size();
+  if (extent > 1 && (!rows || shape[--rows] != extent))
+    return;
+  while (rows && shape[rows - 1] == 1)
+    --rows;
+  if (!rows-- || ShapedType::getNumElements(shape) < few * lanes || !place.isStrided(rows))
+    return;
+  std::optional<int64_t> step = analysis::constantOf(place.getSteps()[rows]);
+  if (step == 0 || (extent > 1 && step == extent)) // one row, or one piece of memory
+    return;
+  std::string count = std::to_string(extent) + (extent == 1 ? " element" : " elements");
+  bool reads = isa<tile::LoadOp>(access);
+  std::string message =
+      "rows of " + count + ", the tile's last dimension, are " + (reads ? "read" : "written") + " one after another: ";
+  std::string wider = std::to_string(lanes) + " elements or more";
+  if (step == 1)
+    return find(access, reads ? "gather" : "scatter", message + "neighbours in memory lie along another dimension",
+                "squeeze the last dimension, or give it " + wider);
+  std::string distance =
+      step ? std::to_string(*step) + " elements further" : "further by a stride that is known at the launch only";
+  find(access, reads ? "gather" : "scatter", message + "the next one lies " + distance,
+       "give the last dimension " + wider + ", so that a row fills a vector");
+}
+
 /// Whether the kernel has far larger tiles than the op's: what is done for their rows, or once, costs little.
 static bool isSmallPart(Operation *op) {
   constexpr int64_t few = 16;

@@ -84,4 +84,26 @@ void explainNest(const Nest &nest, const llvm::Twine &how) {
                "loops over " + boxText(nest.shape) + " elements, " + how.str() + ": " + llvm::join(does, ", "));
 }
 
+void explainNarrow(const Nest &nest, const Plan &plan, int64_t extent, int64_t lanes) {
+  SmallVector<Value> work;
+  for (const Sink &sink : nest.sinks) {
+    if (sink.kind == Sink::Store)
+      explain::narrow(sink.op, extent, lanes);
+    if (sink.kind == Sink::Reduce || sink.kind == Sink::Store)
+      llvm::append_range(work, sink.op->getOperands());
+    else if (sink.value)
+      work.push_back(sink.value);
+  }
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<RankedTensorType>(value.getType()) || !plan.isVirtual(value) || !seen.insert(op).second)
+      continue;
+    if (isa<tile::LoadOp>(op))
+      explain::narrow(op, extent, lanes);
+    llvm::append_range(work, op->getOperands());
+  }
+}
+
 } // namespace tilery::lower

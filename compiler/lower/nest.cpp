@@ -148,7 +148,10 @@ bool NestEmitter::emit(const Nest &n) {
         sink.kind == Sink::Reduce && int64_t(reduce.getAxis()) == int64_t(innerDim))
       reductions.emplace_back(evaluator, reduce, lanes);
   down = reducedDown();
-  explainNest(n, lanes == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(lanes));
+  int64_t width = std::min<int64_t>(lanes, nest->shape[innerDim]);
+  explainNest(n, width == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(width));
+  if (width < lanes)
+    explainNarrow(*nest, evaluator.plan, width, lanes);
   if (n.sinks[0].kind == Sink::Update)
     updating();
   else if (tile::AccessOp access = storedInRuns())

@@ -1,9 +1,12 @@
 """Kernels with one fault each, at the line that says so, and without any. A row: (fault or None, kernel's call)."""
 
+import functools
+
 import torch
 
 from tilery import ninetoothed, tilelang, tileon
 from tilery.ninetoothed import Tensor
+from tilery.ninetoothed import language as ntl
 from tilery.tilelang import language as T
 from tilery.tileon import language as tl
 
@@ -350,6 +353,57 @@ def scaled_sum_kernel(a, b, s, c, K, M: tl.constexpr, B: tl.constexpr):
 def scaled_sum():
     a, b, s = torch.rand(64, 256), torch.rand(256, 64), torch.rand(512)
     return scaled_sum_kernel.explain(a, b, s, torch.empty(64, 64), 256, M=64, B=16, grid=(1,), seconds=0)
+
+
+@tileon.jit
+def narrow_kernel(x, o, N, H: tl.constexpr, W: tl.constexpr):
+    r, c = tl.arange(0, H), tl.program_id(0) * W + tl.arange(0, W)
+    v = tl.load(x + r[:, None] * N + c[None, :])  # fault
+    tl.store(o + c, tl.sum(v, 0))
+
+
+def _narrow(width):
+    x, o = torch.rand(2048, 64), torch.empty(64)
+    return narrow_kernel.explain(x, o, 64, H=2048, W=width, grid=(64 // width,), seconds=0)
+
+
+for _width in (1, 2, 4):
+    ROWS[f"narrow{_width}"] = "gather", functools.partial(_narrow, _width)
+
+
+def of_column(x, o):
+    o = ntl.sum(x, 0)  # noqa: F841 # fault
+
+
+of_column_kernel = ninetoothed.make(lambda x, o: (x.tile((2003, 1)), o.tile((1,))), of_column, (Tensor(2), Tensor(1)))
+
+
+@row("gather")
+def columns_of_rows():
+    return of_column_kernel.explain(torch.rand(2003, 64), torch.empty(64), seconds=0)
+
+
+@row("gather")
+def columns_that_are_contiguous():
+    return of_column_kernel.explain(torch.rand(64, 2003).t(), torch.empty(64), seconds=0)
+
+
+@tilelang.jit
+def thin_copy_kernel(m, n):
+    @T.prim_func
+    def thin_copy(x: T.Tensor((m, n), "float32"), o: T.Tensor((n,), "float32")):
+        with T.Kernel(n, threads=128) as b:
+            column, total = T.alloc_fragment((m, 1), "float32"), T.alloc_fragment((1,), "float32")
+            T.copy(x[0, b], column)  # fault
+            T.reduce_sum(column, total, dim=0)
+            T.copy(total, o[b])
+
+    return thin_copy
+
+
+@row("gather")
+def thin_copy():
+    return thin_copy_kernel(256, 64).explain(torch.rand(256, 64), torch.empty(64), seconds=0)
 
 
 # -- without a fault

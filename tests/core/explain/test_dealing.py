@@ -52,3 +52,19 @@ def test_what_is_said_without_a_finding():
     assert found.without_findings == "nothing is known to hold it back"
     found.kind.times[:] = [1.2 * least]
     assert found.without_findings == "nothing is known to hold it back"
+
+
+@tileon.jit
+def little_kernel(x, o, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, tl.load(x + i) + 1)
+
+
+@pytest.mark.parametrize("block, found", [(8, "each of 32768 programs moves 64 bytes"), (1024, None)])
+def test_programs_that_do_next_to_nothing(block, found):
+    x = torch.rand(1 << 18)
+    (launch,) = little_kernel.explain(x, torch.empty_like(x), B=block, grid=(len(x) // block,), seconds=0).launches
+    launch.kind.times[:] = [max(0.1, 10 * launch.limits[0][1])]
+    assert [each.message.partition(":")[0] for each in launch.findings if "bytes" in each.message] == ([found] if found else [])
+    launch.kind.times[:] = [0.01]  # short
+    assert not launch.findings

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
 from ...frontend.source import tree_of
 
+if TYPE_CHECKING:
+    from .entry import Entry
+
 SHORT = 0.05  # milliseconds: of shorter launches, launching itself is a large part
+NEAR = 0.5  # a share of the roofline
+_MANY = 64  # programs for each processor
+_FEW_BYTES, _FEW_OPERATIONS = 512, 1024
 LAUNCH = (0.01, 0.03)  # of such, on a CPU and on a GPU, it is most
 
 
@@ -54,6 +60,26 @@ def idle(grids: Sequence[Sequence[int]], processors: int, milliseconds: float | 
             f"{run} where {processors} {what} could: the others have nothing to do",
             "take smaller tiles, or deal a loop's turns to several programs",
             definition(kernel),
+        )
+    ]
+
+
+def small(entry: Entry) -> list[Finding]:
+    """A finding if most of a launch that is not short, and far from what the machine allows, must be the beginning and the end of
+    programs that do next to nothing."""
+    programs = sum(math.prod(work.grid) for work in entry.found.works)
+    time, reached = entry.milliseconds, entry.reached
+    if not programs or time is None or time < SHORT or reached is None or reached >= NEAR:
+        return []
+    each, done = entry.bytes_asked / programs, (entry.products + entry.operations) / programs
+    if programs < _MANY * processors_of(entry.device) or each >= _FEW_BYTES or done >= _FEW_OPERATIONS:
+        return []
+    return [
+        Finding(
+            "grid",
+            f"each of {programs} programs moves {each:.0f} bytes: to begin one and to end it takes longer than its work",
+            "take larger tiles (1024 elements and more), so that fewer programs do the same",
+            definition(entry.found.kernel),
         )
     ]
 

@@ -9,10 +9,8 @@ from typing import Any
 from ..launches import Kind
 from ..timing import quantile
 from . import roofline
-from .dealing import LAUNCH, SHORT, idle, processors_of
+from .dealing import LAUNCH, NEAR, SHORT, idle, processors_of, small
 from .found import Found
-
-_NEAR = 0.5  # a share of the roofline
 
 
 @dataclass
@@ -79,20 +77,21 @@ class Entry:
     def is_mostly_launch(self) -> bool:
         """Is so short, and so far from what the machine allows, that launching itself must be most of it?"""
         time, reached = self.milliseconds, self.reached
-        return time is not None and time < LAUNCH[self.device >= 0] and reached is not None and reached < _NEAR
+        return time is not None and time < LAUNCH[self.device >= 0] and reached is not None and reached < NEAR
 
     @property
     def findings(self) -> list[Any]:
         """What holds it back: fault, message, hint, chain of source places."""
         grids = [work.grid for work in self.found.works]
         kernel = self.found.kernel
-        return [*self.found.findings, *idle(grids, processors_of(self.device), self.milliseconds, self.device, kernel)]
+        unfilled = idle(grids, processors_of(self.device), self.milliseconds, self.device, kernel)
+        return [*self.found.findings, *unfilled, *small(self)]
 
     @property
     def without_findings(self) -> str:
         """What is said where there is no finding."""
         time, reached = self.milliseconds, self.reached
-        far = time is not None and time > SHORT and reached is not None and reached < _NEAR
+        far = time is not None and time > SHORT and reached is not None and reached < NEAR
         return "what holds it back is not known" if far else "nothing is known to hold it back"
 
     @property
