@@ -1,10 +1,12 @@
 """What this machine can do, measured once by small kernels of our own and kept in the disk cache: bytes a second between memory
-and processor, operations a second of products and of single elements."""
+and processor, beyond its caches, operations a second of products and of single elements."""
 
 from __future__ import annotations
 
 import functools
+import glob
 import json
+import os
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -135,15 +137,36 @@ def _tensor(elements: int, device: int, half: bool = False) -> Any:
     if device < 0:
         import numpy
 
-        return numpy.zeros(elements, numpy.float32)
+        return numpy.full(elements, 0, numpy.float32)  # written: pages of zeros that nobody wrote are one page, in a cache
     import torch  # tensors on a GPU are its
 
     return torch.zeros(elements, dtype=torch.float16 if half else torch.float32, device=f"cuda:{device}")
 
 
+def copied_blocks(device: int) -> int:
+    """Blocks of 16 KiB of a tensor that caches cannot hold: as large as all last-level caches, within what memory affords."""
+    if device >= 0:
+        return 32768
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(64 << 20, min(last_caches(), memory // 16, 512 << 20)) >> 14
+
+
+def last_caches(folder: str = "/sys/devices/system/cpu") -> int:
+    """The bytes of all third-level caches; 0: the system does not say."""
+    sizes = {}
+    for cache_folder in glob.glob(f"{folder}/cpu[0-9]*/cache/index3"):
+        try:
+            with open(f"{cache_folder}/shared_cpu_list", encoding="ascii") as sharing:
+                with open(f"{cache_folder}/size", encoding="ascii") as size:
+                    sizes[sharing.read()] = int(size.read().strip().removesuffix("K")) << 10
+        except (OSError, ValueError):
+            continue
+    return sum(sizes.values())
+
+
 def measured(device: int) -> Roofline:
     """Measures this machine's processor (-1) or a GPU: a second or two."""
-    blocks = 4096 if device < 0 else 32768  # of 16 KiB: larger than caches
+    blocks = copied_blocks(device)
     programs = 64 if device < 0 else 4096
     kind, size = ("f16", 8 * _TILE) if device >= 0 else ("f32", 8 * _TILE)
     x, y = (_tensor(4096 * blocks, device) for _ in range(2))
@@ -161,7 +184,7 @@ def measured(device: int) -> Roofline:
 def of(device: int) -> Roofline:
     """That of this machine's processor (-1) or a GPU, measured once and kept in the disk cache."""
     threads = _native.num_threads() if device < 0 else 0
-    key = f"1\n{_native.build_id()}\n{_native.target_id(cache.target_of(device))}\n{threads}"
+    key = f"2\n{_native.build_id()}\n{_native.target_id(cache.target_of(device))}\n{threads}"
     known = _native.cache_get("roofline", key) if cache.folder() else None
     if known:
         return Roofline(**json.loads(known))
