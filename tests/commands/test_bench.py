@@ -108,3 +108,27 @@ def test_no_launches_and_usage(python):
 def test_errors_of_the_program_end_it(python):
     done = python("-m", "tilery", "bench", "-c", "1 / 0")
     assert done.returncode == 1 and "ZeroDivisionError" in done.stderr and "launches.py" not in done.stderr
+
+
+NAMESAKES = """
+import numpy as np
+from tilery import ninetoothed
+from tilery.ninetoothed import Tensor
+
+def double(x, y):
+    y = x * 2
+
+def make(size):
+    return ninetoothed.make(lambda x, y: (x.tile((size,)), y.tile((size,))), double, (Tensor(1), Tensor(1)))
+
+x, y = np.ones(64, np.float32), np.zeros(64, np.float32)
+for kernel in (make(16), make(32), make(16)):
+    kernel(x, y)
+    kernel(x[:48], y[:48])
+"""
+
+
+def test_kernels_of_one_name_are_told_apart_by_what_they_do(python):
+    done = python("-m", "tilery", "bench", "--seconds", "0", "-c", NAMESAKES)
+    rows = [row.split()[:2] for row in done.stdout.splitlines()[1:]]
+    assert rows == [["double", "2"], ["double", "2"], ["double(2)", "1"], ["double(2)", "1"]], done.stdout + done.stderr

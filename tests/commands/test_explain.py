@@ -68,10 +68,9 @@ def page_of(text):
 def test_a_program(python, tmp_path):
     done = python("-m", "tilery", "explain", "--seconds", "0", "--html", "page.html", "program.py", files={"program.py": PROGRAM})
     assert done.returncode == 0, done.stderr
-    printed, *_ = done.stdout.splitlines()
-    assert printed == "[0.0, 18.0, 36.0]", done.stdout  # what the program computes is what it was
-    sections = done.stdout.split("\n\n")
-    assert [part.splitlines()[0 if i else 1].split(":")[0] for i, part in enumerate(sections)] == ["third", "double", "triple"]
+    *sections, printed = done.stdout.split("\n\n")
+    assert printed == "[0.0, 18.0, 36.0]\n", done.stdout  # what the program computes is what it was
+    assert [part.splitlines()[0].split(":")[0] for part in sections] == ["third", "double", "triple"]
     assert "program.py:12:21: gather: elements are read one by one: neighbours lie 3 elements apart" in sections[0]
     assert "x 768 B" not in sections[0] and "memory      512 B at least (x 256 B, y 256 B)" in sections[0]
     assert all("nothing is known to hold it back" in section for section in sections[1:])
@@ -124,3 +123,24 @@ def test_a_kernel_that_prints_is_launched_once_and_one_that_fails_is_no_launch(p
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("v:") == 1 and "not repeated: the kernel prints" in done.stdout
     assert "refused" in done.stdout and done.stdout.count("shows:") == 1
+
+
+CRASHES = """
+import os
+import numpy as np
+from tilery import tileon
+from tilery.tileon import language as tl
+
+@tileon.jit
+def double(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i) * 2)
+
+double[(1,)](np.ones(16, np.float32), 16)
+os.abort()
+"""
+
+
+def test_what_is_known_outlives_a_crash(python):
+    done = python("-m", "tilery", "explain", "--seconds", "0", "-c", CRASHES)
+    assert done.returncode != 0 and done.stdout.startswith("double: 1 programs") and "plan" in done.stdout, done.stderr

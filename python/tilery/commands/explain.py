@@ -1,6 +1,7 @@
-"""Runs a program as `tilery run` does, and explains its launches, each kind once: bytes and operations, the time beside this
-machine's limits, the plan of its code, and what in the source holds it back, with the line and what to change. Times are of
-repetitions on copies of the launch's tensors, as `tilery bench` takes them. `--html FILE` writes a page of it, too."""
+"""Runs a program as `tilery run` does, and explains its launches, each kind once, as soon as it was made: bytes and operations,
+the time beside this machine's limits, the plan of its code, and what in the source holds it back, with the line and what to
+change. Times are of repetitions on copies of the launch's tensors, as `tilery bench` takes them. `--html FILE` writes a
+page of it, too."""
 
 from __future__ import annotations
 
@@ -25,16 +26,14 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.parser.error(f"--html is {arguments.html}; a file in a folder that can be written is expected")
 
     def recorder(seconds: float) -> Any:
-        from ..core.explain import Recorder
+        from ..core.explain import Recorder, Report
 
-        return Recorder(seconds)
+        return Recorder(seconds, lambda entry: print(Report([entry]), end="\n\n", flush=True))
 
     def say(launches: Any) -> None:
         if not launches.kinds:
             return print("tilery explain: the program launched no kernel in its main thread")
-        report = launches.report()
-        print(report)
         if arguments.html:
-            report.save(arguments.html)
+            launches.report().save(arguments.html)
 
     return recorded.run(arguments, recorder, say)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tilery import _native
+
 from ..frontend.wording import shown
+from . import compile
 from .arrays import copied
 from .timing import quantile, time_call
 
@@ -18,8 +21,8 @@ _PLAIN = (bool, int, float, str, type(None))
 class Kind:
     """Launches of one kernel that differ in nothing but what their tensors hold."""
 
-    def __init__(self, name: str, given: str) -> None:
-        self.name, self.given = name, given
+    def __init__(self, launcher: Any, name: str, given: str) -> None:
+        self.launcher, self.name, self.given = launcher, name, given
         self.count = 0
         self.first = 0.0  # milliseconds
         self.times: list[float] = []  # of the calls behind it
@@ -33,14 +36,16 @@ class Launches:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.kinds: dict[tuple[str, str], Kind] = {}
+        self.kinds: list[Kind] = []
+        self._kind_of: dict[tuple[int, str], Kind] = {}  # by launcher and what it was given; kinds keep launchers alive
+        self._others: list[Any] = []  # launchers of the same kernels, kept alive too
 
     def __call__(self, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Makes the launch and gives its result; a kind that is new is timed on copies."""
         if isinstance(grid, (tuple, list)) and 0 in grid:  # a kernel is compiled
             return launcher.launch_plainly(grid, *args, **kwargs)
         given = _written(grid, args, kwargs)
-        kind = self.kinds.setdefault((launcher.kernel_name, given), Kind(launcher.kernel_name, given))
+        kind = self._kind(launcher, given, lambda of: of.launch_plainly(grid, *args, **kwargs))
         kind.count += 1
         if kind.count > 1:
             return launcher.launch_plainly(grid, *args, **kwargs)
@@ -59,15 +64,45 @@ class Launches:
         try:
             kind.first = time_call(first)
         except BaseException:  # it was never made
-            del self.kinds[launcher.kernel_name, given]
+            self.kinds.remove(kind)
+            del self._kind_of[id(launcher), given]
             raise
         self.noted(kind, launcher, grid, args, kwargs)
         if not kind.why:
             kind.times = self._times(lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs))
+        self.timed(kind)
         return result
+
+    def _kind(self, launcher: Any, given: str, launch: Callable[[Any], Any]) -> Kind:
+        """The launch's kind. Kernels of one name that are given the same are told apart by their text: programs make kernels
+        anew, and several of one function."""
+        known = self._kind_of.get((id(launcher), given))
+        if known is None:
+            alike = [kind for kind in self.kinds if kind.launcher.kernel_name == launcher.kernel_name]
+            same = [kind for kind in alike if kind.given == given and _text(launch, launcher) == _text(launch, kind.launcher)]
+            if same:
+                known = same[0]
+                self._others.append(launcher)
+            else:
+                known = Kind(launcher, self._name(launcher, given, alike), given)
+                self.kinds.append(known)
+            self._kind_of[id(launcher), given] = known
+        return known
+
+    @staticmethod
+    def _name(launcher: Any, given: str, alike: Sequence[Kind]) -> str:
+        """The kernel's name, with a number if another kernel of that name is given the same."""
+        for kind in alike:
+            if kind.launcher is launcher:
+                return kind.name
+        others = sum(kind.given == given for kind in alike)
+        return str(launcher.kernel_name) + (f"({others + 1})" if others else "")
 
     def noted(self, kind: Kind, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """A kind of launch was made for the first time."""
+
+    def timed(self, kind: Kind) -> None:
+        """All is known of a new kind."""
 
     def _times(self, call: Any) -> list[float]:
         times: list[float] = []
@@ -81,9 +116,9 @@ class Launches:
         """A line a kind, in the program's order: milliseconds; the spread is the half of all calls around the median."""
         if not self.kinds:
             return "tilery bench: the program launched no kernel in its main thread"
-        width = max(len("kernel"), *(len(kind.name) for kind in self.kinds.values()))
+        width = max(len("kernel"), *(len(kind.name) for kind in self.kinds))
         lines = [f"{'kernel':{width}}  launches  first ms  median ms  middle half ms       of"]
-        for kind in self.kinds.values():
+        for kind in self.kinds:
             if kind.times:
                 low, middle, high = (quantile(kind.times, q) for q in (0.25, 0.5, 0.75))
                 found = f"{middle:11.4f}  {low:.4f} .. {high:.4f}"
@@ -91,6 +126,18 @@ class Launches:
                 found = f"{'-':>11}  {kind.why}"
             lines.append(f"{kind.name:{width}}{kind.count:10}{kind.first:10.2f}{found:32}  {kind.given}")
         return "\n".join(lines)
+
+
+def _text(launch: Callable[[Any], Any], launcher: Any) -> str:
+    """The tile IR of the kernel that `launch(launcher)` would run; empty: it is not known. It is not launched."""
+    texts: list[str] = []
+
+    def ask(compile_callback: Callable[..., Any], signature: Any, values: Any, grid: Any) -> None:
+        kernel = compile.asked(lambda: compile_callback(signature, values))
+        texts.append(kernel.text if kernel else "")
+
+    _native.ask_launches(ask, lambda: launch(launcher))
+    return "".join(texts)
 
 
 class _NoCopy(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..launches import Kind, Launches
@@ -12,10 +12,12 @@ from .report import Report
 
 
 class Recorder(Launches):
-    """A recorder of launches (`_native.record_launches`)."""
+    """A recorder of launches (`_native.record_launches`). say: takes what is known of each new kind of launch, as soon as it is:
+    a later launch may end the process."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, say: Callable[[Entry], None] = lambda entry: None) -> None:
         super().__init__(seconds)
+        self.say = say
         self.found: dict[int, Found] = {}
 
     def noted(self, kind: Kind, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -26,5 +28,11 @@ class Recorder(Launches):
         except Exception as wrong:  # the launch itself was made: the program goes on
             self.found[id(kind)] = Found(why=str(wrong).partition("\n")[0] or type(wrong).__name__)
 
+    def timed(self, kind: Kind) -> None:
+        self.say(self._entry(kind))
+
     def report(self) -> Report:
-        return Report([Entry(kind, self.found.get(id(kind), Found())) for kind in self.kinds.values()])
+        return Report([self._entry(kind) for kind in self.kinds])
+
+    def _entry(self, kind: Kind) -> Entry:
+        return Entry(kind, self.found.get(id(kind), Found()))
