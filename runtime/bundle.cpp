@@ -85,8 +85,8 @@ public:
   }
   void *allocate(std::span<const int64_t> extents, DType dtype, bool workspace) override {
     if (!workspace || place.device >= 0)
-      refuse("the program makes a tensor, which programs compiled ahead of time do on the CPU only, as a workspace",
-             "pass its outputs and workspaces as arguments");
+      refuse("the program makes a tensor; compiled ahead of time, it may make workspaces only, and on the CPU only",
+             "make the tensor a parameter of the program");
     size_t elements = 1;
     for (int64_t extent : extents)
       elements *= size_t(extent);

@@ -59,6 +59,16 @@ def more(x, y, by=1):
     with T.Kernel(1, threads=64):
         for i in T.Parallel(N):
             y[i] = x[i] + by
+
+@tilelang.jit
+def made(x):
+    N = T.const("N")
+    x: T.Tensor[[N], T.float32]
+    y = T.empty((N,), T.float32)
+    with T.Kernel(1, threads=64):
+        for i in T.Parallel(N):
+            y[i] = x[i] + 1
+    return y
 """
 FILES = {
     "kernels/eager.py": EAGER,
@@ -171,6 +181,9 @@ WRONG = [
     (["kernels/tileon.py:tl"], 2, "is a module, no kernel"),
     (["kernels/tileon.py:add", "-s", "*fp32, i32"], 1, "the signature has 2 parts, add() has the parameters x, y, n, N"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "1, 1"], 1, "has 2 expressions; three are expected"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "m, 1, 1"], 1, "`m`, which is no argument of the C function"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "n / N, 1, 1"], 1, "write its value, 64"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, N=64"], 1, "write `64` for `N`"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-n", "double"], 2, "is no name of a C function"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "avx3"], 1, "there is no target 'avx3'"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "sm_70"], 1, "there is no target 'sm_70'"),
@@ -183,6 +196,8 @@ WRONG = [
     (["kernels/tilelang.py:triple", "-s", "n 3"], 1, "is no list of arguments"),
     (["kernels/tilelang.py:triple", "-s", "m=3"], 1, "its parameters: n, kind"),
     (["kernels/eager.py:more"], 1, "is missing the tensor `x`"),
+    (["kernels/eager.py:more"], 1, "constants may be given by name instead: N"),
+    (["kernels/eager.py:made", "-s", "N=64"], 1, "a function compiled ahead of time takes its results as parameters"),
     (["kernels/tilelang.py:plain", "-s", "3"], 1, "takes no signature"),
     (["kernels/tilelang.py:plain", "--num-warps", "4"], 2, "--num-warps is for kernels of Tileon"),
 ]

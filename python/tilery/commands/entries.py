@@ -35,8 +35,9 @@ def of_tileon(
     from ..tileon.tools.compile import Hints, PointerStyle, entry_of, extents_of, innermost
 
     kernel = innermost(kernel)
-    style = PointerStyle(None if grid is None else extents_of(grid))
-    return entry_of(kernel, name, Hints(kernel, signature), targets, options), style
+    hints = Hints(kernel, signature)
+    style = PointerStyle(None if grid is None else extents_of(grid, hints))
+    return entry_of(kernel, name, hints, targets, options), style
 
 
 def of_ninetoothed(kernel: Any, name: str, signature: str, targets: Sequence[str]) -> tuple[aot.Entry, aot.Style]:

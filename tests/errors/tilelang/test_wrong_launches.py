@@ -196,12 +196,12 @@ WRONG = {
     "eager: None": (
         lambda: doubled(None),
         TypeError,
-        "`doubled` is missing the tensor `A`\n  hint: its parameters: A, other; constants may be given by name instead",
+        "`doubled` is missing the tensor `A`\n  hint: its parameters: A, other; constants may be given by name instead: n",
     ),
     "eager: no tensor": (
         lambda: doubled(),
         TypeError,
-        "`doubled` is missing the tensor `A`\n  hint: its parameters: A, other; constants may be given by name instead",
+        "`doubled` is missing the tensor `A`\n  hint: its parameters: A, other; constants may be given by name instead: n",
     ),
     "eager: too many": (
         lambda: doubled(ones(4), ones(4), ones(4)),

@@ -232,7 +232,8 @@ class EagerFunction:
                     raise error(
                         TypeError,
                         f"`{self.function.__name__}` is missing the tensor `{missing[0]}`",
-                        hint=f"its parameters: {', '.join(self.signature.parameters)}; constants may be given by name instead",
+                        hint=f"its parameters: {', '.join(self.signature.parameters)}; constants may be given by name instead: "
+                        + ", ".join(constant for constant in survey.constants if constant not in constants),
                     )
                 raise error(
                     RuntimeError,

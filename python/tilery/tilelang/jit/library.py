@@ -36,19 +36,25 @@ def entry_of(function: PrimFunc, compiled: Callable[[Any, int], Any], name: str,
     kinds = [kind for _, kind in function.params]
     if "handle" in kinds:
         raise error(NotImplementedError, f"`{function.__name__}` takes addresses: it is no library function")
-    if "tilelang_out_idx" in (function.notes or {}):
-        raise error(
-            NotImplementedError,
-            f"`{function.__name__}` returns the tensors it makes: a library function takes them",
-            hint="make the results parameters of a @T.prim_func",
-        )
     usual = usual_layouts(function.params)
     variants: list[Variant] = []
     for target in targets:
         for layouts, conditions in ((usual, _conditions(function, usual)), ((), [])):
-            variants.append(image_for(compiled(layouts, 0 if on_gpu(target) and _native.gpu_count() else -1), target, conditions))
+            kernel = compiled(layouts, 0 if on_gpu(target) and _native.gpu_count() else -1)
+            variants.append(image_for(kernel, target, conditions))
+            _refuse_results(function)
     parameters = [_parameter(name, kind) for name, kind in function.params]
     return Entry(name, parameters, variants)
+
+
+def _refuse_results(function: PrimFunc) -> None:
+    """Tracing notes what a program returns. Who calls a library function allocates its tensors."""
+    if "tilelang_out_idx" in (function.notes or {}):
+        raise error(
+            NotImplementedError,
+            f"`{function.__name__}` returns what T.empty made: a function compiled ahead of time takes its results as parameters",
+            hint="declare the result as another parameter, without T.empty and return, or name a parameter by out_idx",
+        )
 
 
 def _parameter(name: str, kind: Any) -> Parameter:

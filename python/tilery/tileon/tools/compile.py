@@ -20,10 +20,12 @@ from ...aot.program import load
 from ...aot.targets import targets_of
 from ...errors import error
 from ...frontend.fingerprint import sha256
+from ...frontend.wording import did_you_mean
 from ..compiler import ASTSource
 from ..compiler import compile as compile_source
 
 LINE = "tilery-linker"  # begins what `link` reads of a header
+_C_TYPES = set("char short int long signed unsigned float double sizeof size_t int32_t int64_t uint32_t uint64_t".split())
 
 
 class Hints:
@@ -42,6 +44,10 @@ class Hints:
         self.line: list[str] = []  # NAME=TYPE:HINT of what a C caller gives
         for position, (name, part) in enumerate(zip(kernel.arg_names, parts)):
             kind, _, hint = part.partition(":")
+            if "=" in kind:
+                value = kind.partition("=")[2].strip()
+                message = f"`{part}`: a signature has a part for each parameter, in their order, without names"
+                raise error(ValueError, message, hint=f"write `{value}` for `{name}`: it is the parameter at this place")
             known = _number(kind)
             if known is not None:
                 self.types[name], self.constants[name] = "constexpr", known
@@ -109,7 +115,7 @@ def compile_kernel(
     """
     kernel = innermost(kernel)
     hints = Hints(kernel, signature)
-    extents = extents_of(grid)
+    extents = extents_of(grid, hints)
     chosen = [value for name, value in hints.constants.items() if not any(part.startswith(f"{name}=") for part in hints.line)]
     algorithm = f"warps{num_warps}xstages{num_stages}" + "".join(f"x{value}" for value in chosen)
     digest = sha256(f"{kernel.cache_key} {signature} {algorithm} {grid}".encode()).hexdigest()[:8]
@@ -133,11 +139,20 @@ def innermost(kernel: Any) -> Any:
     return kernel
 
 
-def extents_of(grid: str) -> tuple[str, ...]:
-    """The three C expressions of a grid."""
+def extents_of(grid: str, hints: Hints) -> tuple[str, ...]:
+    """The three C expressions of a grid, of what a C caller gives.
+
+    :raises tilery.ValueError: there are not three, or one has a name that C does not know there."""
     extents = tuple(part.strip() for part in grid.split(","))
     if len(extents) != 3:
         raise error(ValueError, f"the grid {grid!r} has {len(extents)} expressions; three are expected")
+    given = [part.partition("=")[0] for part in hints.line]
+    for name in re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\()", grid):
+        if name in given or name in _C_TYPES:
+            continue
+        known = f"write its value, {hints.constants[name]}" if name in hints.constants else None
+        hint = known or did_you_mean(name, given) or f"its arguments: {', '.join(given)}"
+        raise error(ValueError, f"the grid {grid!r} names `{name}`, which is no argument of the C function", hint=hint)
     return extents
 
 
