@@ -186,7 +186,29 @@ void conversion(Operation *op, Type from, Type to) {
 
 void transposed(Operation *op) {
   find(op, "transpose", "a tile is read along one dimension and written along another",
-       "exchange the loops or the layout, so that both sides run along the contiguous dimension");
+       "exchange the loops or the layout, so that both sides run along the contiguous dimension; where a transpose is what is "
+       "computed, take long thin tiles (16 x 256 on a CPU)");
+}
+
+void reduction(tile::ReduceOp op) {
+  constexpr int64_t few = 8; // of a dimension, from which on a product of tiles is faster
+  auto product = op->getOperand(0).getDefiningOp<arith::MulFOp>();
+  if (!current || !product || op->getNumOperands() != 1 || !isa<arith::AddFOp>(op->getRegion(0).front().front()))
+    return;
+  auto left = product.getLhs().getDefiningOp<tile::BroadcastOp>(), right = product.getRhs().getDefiningOp<tile::BroadcastOp>();
+  if (!left || !right)
+    return;
+  ArrayRef<int64_t> shape = tile::shapeOf(product.getType()), own = tile::shapeOf(left->getOperand(0).getType()),
+                    other = tile::shapeOf(right->getOperand(0).getType());
+  uint64_t axis = op.getAxis();
+  bool rows = false, columns = false;
+  for (auto [d, extent] : llvm::enumerate(shape)) {
+    rows |= d != axis && extent >= few && own[d] == extent && other[d] == 1;
+    columns |= d != axis && extent >= few && own[d] == 1 && other[d] == extent;
+  }
+  if (rows && columns && own[axis] == shape[axis] && other[axis] == shape[axis] && shape[axis] >= few)
+    find(op, "product", "a product of matrices is computed element by element and added up",
+         "write it as one product of two tiles (dot, gemm)");
 }
 
 void atomics(Operation *op) {

@@ -1,5 +1,6 @@
 #pragma once
 // What holds a kernel back, noted by those who make its code, where they make it. A finding is what was done, never a guess at the source.
+#include "compiler/ir/Tile.h"
 #include "compiler/pch.h"
 #include "mlir/IR/Operation.h"
 #include "tilery/finding.h"
@@ -75,6 +76,8 @@ void division(mlir::Operation *op);
 void conversion(mlir::Operation *op, mlir::Type from, mlir::Type to);
 /// A tile is read along one dimension and used along another.
 void transposed(mlir::Operation *op);
+/// A reduction is computed. Noted where it adds up what is a product of two matrices.
+void reduction(tile::ReduceOp op);
 /// Each element of a tile is updated by an indivisible step.
 void atomics(mlir::Operation *op);
 /// Elements are computed one after another: `why` there are no vectors.

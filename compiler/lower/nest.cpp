@@ -149,6 +149,9 @@ bool NestEmitter::emit(const Nest &n) {
       reductions.emplace_back(evaluator, reduce, lanes);
   down = reducedDown();
   int64_t width = std::min<int64_t>(lanes, nest->shape[innerDim]);
+  for (const Sink &sink : n.sinks)
+    if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op); sink.kind == Sink::Reduce && reduce)
+      explain::reduction(reduce);
   explainNest(n, width == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(width));
   if (width < lanes)
     explainNarrow(*nest, evaluator.plan, width, lanes);

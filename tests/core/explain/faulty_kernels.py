@@ -406,6 +406,21 @@ def thin_copy():
     return thin_copy_kernel(256, 64).explain(torch.rand(256, 64), torch.empty(64), seconds=0)
 
 
+@tileon.jit
+def added_up_kernel(a, b, c, B: tl.constexpr):
+    m = tl.arange(0, B)
+    x = tl.load(a + m[:, None] * B + m[None, :])
+    y = tl.load(b + m[:, None] * B + m[None, :])
+    z = tl.sum(x[:, :, None] * y[None, :, :], 1)  # fault
+    tl.store(c + m[:, None] * B + m[None, :], z)
+
+
+@row("product")
+def added_up():
+    a, b, c = torch.rand(32, 32), torch.rand(32, 32), torch.empty(32, 32)
+    return added_up_kernel.explain(a, b, c, B=32, grid=(1,), seconds=0)
+
+
 # -- without a fault
 @tileon.jit
 def add_kernel(x, y, o, n, B: tl.constexpr):
