@@ -48,4 +48,5 @@ def test_did_you_mean():
     known = ["alloc_shared", "alloc_fragment", "T", "copy"]
     assert did_you_mean("aloc_shared", known) == "did you mean alloc_shared?"
     assert did_you_mean("ALLOC_SHARED", known, "T.{}".format) == "did you mean T.alloc_shared?"
+    assert did_you_mean("silu", ["Serial", "ceildiv"]) is None
     assert did_you_mean("to", known) is None and did_you_mean("zzz", known) is None and did_you_mean("x", []) is None

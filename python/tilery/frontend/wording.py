@@ -22,7 +22,7 @@ def did_you_mean(name: object, known: Iterable[str], written: Callable[[str], st
     import difflib  # of mistakes only
 
     plain = {text.lower(): text for text in known if len(text) > 1}
-    near = difflib.get_close_matches(str(name).lower(), plain, 1)
+    near = difflib.get_close_matches(str(name).lower(), plain, 1, cutoff=0.65)  # above: silu is no Serial, relu no reduce
     return f"did you mean {written(plain[near[0]])}?" if near else None
 
 
