@@ -85,6 +85,19 @@ Lanes fewToFloat(Emitter &e, Lanes value, Value integers, StringRef name, int64_
   return name.starts_with("f16") ? b.CreateBitCast(number, e.vectorOf(b.getInt16Ty(), e.lanesOf(number))) : number;
 }
 
+/// 64-bit integers that f64 has, and that round to a float of few bits as the others do: of those beyond 2^53 the last 11 bits become one,
+/// which says whether any is set.
+Lanes withinF64(Emitter &e, Lanes value, bool isSigned) {
+  auto &b = e.b;
+  auto number = [&](uint64_t n) { return llvm::ConstantInt::get(value->getType(), n); };
+  constexpr uint64_t exact = uint64_t(1) << 53, cut = 1 << 11;
+  llvm::Value *isLarge =
+      isSigned ? b.CreateICmpUGT(b.CreateAdd(value, number(exact)), number(2 * exact)) : b.CreateICmpUGT(value, number(exact));
+  llvm::Value *lost = b.CreateICmpNE(b.CreateAnd(value, number(cut - 1)), number(0));
+  llvm::Value *odd = b.CreateShl(b.CreateZExt(lost, value->getType()), number(11));
+  return b.CreateSelect(isLarge, b.CreateOr(b.CreateAnd(value, number(~(cut - 1))), odd), value);
+}
+
 Lanes intToFloat(Emitter &e, Lanes value, Value integers, Type to, bool isSigned) {
   auto &b = e.b;
   bool isWord = isSigned && value->getType()->getScalarSizeInBits() == 32;
@@ -93,6 +106,8 @@ Lanes intToFloat(Emitter &e, Lanes value, Value integers, Type to, bool isSigned
   Type compute = to;
   if (isSmallFloat(to)) // else through f64, exact for 32-bit integers, so that only one rounding is left
     compute = fitsF32(integers, isSigned, to) ? Type(Float32Type::get(to.getContext())) : Type(Float64Type::get(to.getContext()));
+  if (isSmallFloat(to) && compute.isF64() && value->getType()->getScalarSizeInBits() == 64)
+    value = withinF64(e, value, isSigned);
   llvm::Type *type = e.vectorOf(e.valueType(compute), e.lanesOf(value));
   Lanes result = isWord && compute.isF32() ? fewToFloat(e, value, integers, "f32 of few", 1 << 23) : nullptr;
   if (!result)

@@ -72,6 +72,9 @@ def test_configurations_fill_in_what_has_no_default():
 
         return main
 
+    fixed = [scaled(64, scale=3, block=block) for block in (4, 32)]
+    named = [scaled(64, block=block).get_kernel_source() for block in (4, 32)]  # one after the other: each is its own choice
+    assert named == [scaled(64, 1, block).get_kernel_source() for block in (4, 32)] and fixed[0] is not fixed[1]
     for kernel in (scaled(64, scale=3), scaled(64, 3)):
         assert (kernel(torch.arange(64.0)) == 3 * torch.arange(64.0)).all()
         assert kernel.config["block"] in (8, 16)

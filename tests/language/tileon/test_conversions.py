@@ -105,3 +105,16 @@ def test_the_reference_agrees_with_numpy_and_ml_dtypes():
             if name != "float64":
                 library = values.astype(exact.numpy_type(name)).astype(np.float64).tolist()
                 assert all(same(form.rounded(v), want) for v, want in zip(values.tolist(), library)), name
+
+
+@pytest.mark.parametrize("target", ["bfloat16", "float16", "float8_e5m2"])
+@pytest.mark.parametrize("source", ["int64", "uint64"])
+def test_integers_beyond_doubles(engine, source, target):
+    """What f64 would round first: numbers beside the middle of two neighbours."""
+    middles = [(1 << p) + (1 << p - b) for p in range(50, 63) for b in (2, 3, 8, 9, 11, 12)]
+    values = [m + d for m in middles for d in (-3, -1, 0, 1, 3)]
+    values = [v for v in (*values, *(-v for v in values if source == "int64")) if -(2**63) <= v < 2**63]
+    values += [0] * (-len(values) % N)
+    for at in range(0, len(values), N):
+        part = values[at : at + N]
+        check(source, target, part, [exact.converted(saturated(v, source, target), target) for v in part])

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tilery import _native
 
 from ...frontend.source import tree_of
-
-if TYPE_CHECKING:
-    from .entry import Entry
 
 SHORT = 0.05  # milliseconds: of shorter launches, launching itself is a large part
 NEAR = 0.5  # a share of the roofline
@@ -64,22 +61,17 @@ def idle(grids: Sequence[Sequence[int]], processors: int, milliseconds: float | 
     ]
 
 
-def small(entry: Entry) -> list[Finding]:
-    """A finding if most of a launch that is not short, and far from what the machine allows, must be the beginning and the end of
-    programs that do next to nothing."""
-    programs = sum(math.prod(work.grid) for work in entry.found.works)
-    time, reached = entry.milliseconds, entry.reached
-    if not programs or time is None or time < SHORT or reached is None or reached >= NEAR:
-        return []
-    each, done = entry.bytes_asked / programs, (entry.products + entry.operations) / programs
-    if programs < _MANY * processors_of(entry.device) or each >= _FEW_BYTES or done >= _FEW_OPERATIONS:
+def small(programs: int, moved: float, operations: float, device: int, kernel: Any) -> list[Finding]:
+    """A finding if most of a launch that is far from what the machine allows must be the beginning and the end of its programs.
+    moved: bytes, of all programs, as `operations`."""
+    if programs < _MANY * processors_of(device) or moved >= _FEW_BYTES * programs or operations >= _FEW_OPERATIONS * programs:
         return []
     return [
         Finding(
             "grid",
-            f"each of {programs} programs moves {each:.0f} bytes: to begin one and to end it takes longer than its work",
+            f"each of {programs} programs moves {moved / programs:.0f} bytes: to begin one and to end it takes longer than its work",
             "take larger tiles (1024 elements and more), so that fewer programs do the same",
-            definition(entry.found.kernel),
+            definition(kernel),
         )
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,14 +86,20 @@ class Entry:
         grids = [work.grid for work in self.found.works]
         kernel = self.found.kernel
         unfilled = idle(grids, processors_of(self.device), self.milliseconds, self.device, kernel)
-        return [*self.found.findings, *unfilled, *small(self)]
+        programs, operations = sum(math.prod(grid) for grid in grids), self.products + self.operations
+        begun = small(programs, self.bytes_asked, operations, self.device, kernel) if self.is_far else []
+        return [*self.found.findings, *unfilled, *begun]
+
+    @property
+    def is_far(self) -> bool:
+        """Is not short, and far from what the machine allows?"""
+        time, reached = self.milliseconds, self.reached
+        return time is not None and time > SHORT and reached is not None and reached < NEAR
 
     @property
     def without_findings(self) -> str:
         """What is said where there is no finding."""
-        time, reached = self.milliseconds, self.reached
-        far = time is not None and time > SHORT and reached is not None and reached < NEAR
-        return "what holds it back is not known" if far else "nothing is known to hold it back"
+        return "what holds it back is not known" if self.is_far else "nothing is known to hold it back"
 
     @property
     def unsure(self) -> list[Any]:

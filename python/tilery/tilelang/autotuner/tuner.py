@@ -266,7 +266,7 @@ class AutoTuneImpl(OwnCopy):
         if launches_are_unmade():
             found = configs[0]  # they differ in nothing that a call gives
         else:
-            key = self._key(args, given)
+            key = self._key(args, given), repr(configs)  # with what the call sets
             found = self._tuner_cache.get(key)
             if found is None:
                 found, times = self._tune(configs, args, given, run)
