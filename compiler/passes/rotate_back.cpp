@@ -105,7 +105,16 @@ private:
     value = inTheMiddle(value);
     if (isOutside(value) || value == loop.getInductionVar())
       return true;
-    Operation *op = value.getDefiningOp();
+    auto known = ofTurn.find(value);
+    if (known == ofTurn.end()) {
+      bool own = false, is = isMadeOfTurn(value.getDefiningOp(), own);
+      known = ofTurn.insert({value, std::pair(is, own)}).first;
+    }
+    loads |= known->second.second;
+    return known->second.first;
+  }
+
+  bool isMadeOfTurn(Operation *op, bool &loads) {
     auto load = dyn_cast_or_null<LoadOp>(op);
     if (!op || op->getNumRegions() || !(isPure(op) || (load && !load.getIsVolatile())))
       return false;
@@ -115,6 +124,14 @@ private:
 
   /// The number that it is in the turn in front of the first, where it hangs on that alone.
   std::optional<int64_t> numberBefore(Value value) {
+    if (auto known = numbersBefore.find(value); known != numbersBefore.end())
+      return known->second;
+    std::optional<int64_t> number = findNumberBefore(value);
+    numbersBefore.insert({value, number});
+    return number;
+  }
+
+  std::optional<int64_t> findNumberBefore(Value value) {
     if (value == loop.getInductionVar())
       return first - 1;
     Operation *op = value.getDefiningOp();
@@ -136,6 +153,14 @@ private:
     value = inTheMiddle(value);
     if (isOutside(value))
       return analysis::isSameValue(value, outer);
+    if (auto known = sameBefore.find({value, outer}); known != sameBefore.end())
+      return known->second;
+    bool is = compareBefore(value, outer);
+    sameBefore.insert({{value, outer}, is});
+    return is;
+  }
+
+  bool compareBefore(Value value, Value outer) {
     if (value.getType() != outer.getType())
       return false;
     if (value.getType().isSignlessInteger()) {
@@ -216,6 +241,10 @@ private:
 
   scf::ForOp loop;
   int64_t first = 0;
+  // What was found of values, to which many paths may lead.
+  DenseMap<Value, std::pair<bool, bool>> ofTurn;
+  DenseMap<Value, std::optional<int64_t>> numbersBefore;
+  DenseMap<std::pair<Value, Value>, bool> sameBefore;
   IRMapping inTurn, behind;
   OpBuilder::InsertPoint end;
 };

@@ -1,6 +1,7 @@
 // unroll-arrays: loops by whose numbers a thread picks elements of its own arrays are unrolled, so that each element has a constant
 // place and can be a register: memory of a thread's own is a thousand times as slow.
 #include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/remembered.h"
 #include "compiler/analysis/thread_set.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/passes/passes.h"
@@ -23,6 +24,7 @@ using Numbers = DenseMap<Value, int64_t>; // of loops' variables
 
 /// The number that an integer is; nothing if that is not known.
 std::optional<int64_t> evaluate(Value value, const Numbers &numbers) {
+  static thread_local analysis::Remembered<std::optional<int64_t>> remembered;
   if (auto found = numbers.find(value); found != numbers.end())
     return found->second;
   if (auto constant = analysis::constantOf(value))
@@ -30,8 +32,10 @@ std::optional<int64_t> evaluate(Value value, const Numbers &numbers) {
   Operation *op = value.getDefiningOp();
   if (!op || !isPure(op) || op->getNumRegions())
     return std::nullopt;
-  auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return evaluate(operand, numbers); });
-  return analysis::folded(op, operands);
+  return remembered.of(value, [&] {
+    auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) { return evaluate(operand, numbers); });
+    return analysis::folded(op, operands);
+  });
 }
 
 /// Begin, end and step of a loop.
@@ -50,6 +54,7 @@ public:
   explicit ArrayLoops(tile::ThreadsOp threads) : threads(threads) {
     threads.walk([&](tile::AllocOp array) {
       SetVector<Operation *> found;
+      seen.clear();
       if (array.getType().getSpace() == tile::Space::local && array->getParentOp() == threads.getOperation() &&
           follow(array, found))
         loops.insert(found.begin(), found.end());
@@ -66,6 +71,7 @@ public:
 
 private:
   tile::ThreadsOp threads;
+  DenseSet<Operation *> seen; // on the way to an array's loops
   int64_t left = 0;
 
   /// The loops that say which elements of the array are accessed. False if anything else says so, or sees more than an element.
@@ -94,8 +100,9 @@ private:
       return follow(loop.getLowerBound(), found) && follow(loop.getUpperBound(), found) && follow(loop.getStep(), found);
     }
     Operation *op = value.getDefiningOp();
-    return isPure(op) && !op->getNumRegions() && op->getNumOperands() &&
-           llvm::all_of(op->getOperands(), [&](Value operand) { return follow(operand, found); });
+    if (!isPure(op) || op->getNumRegions() || !op->getNumOperands())
+      return false;
+    return !seen.insert(op).second || llvm::all_of(op->getOperands(), [&](Value operand) { return follow(operand, found); });
   }
 
   /// Takes the operations of a block from what is left.
