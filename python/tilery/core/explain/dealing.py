@@ -69,7 +69,8 @@ def small(programs: int, moved: float, operations: float, device: int, kernel: A
     return [
         Finding(
             "grid",
-            f"each of {programs} programs moves {moved / programs:.0f} bytes: to begin one and to end it takes longer than its work",
+            f"each of {programs} programs moves {moved / programs:.0f} bytes: "
+            "to begin one and to end it takes longer than its work",
             "take larger tiles (1024 elements and more), so that fewer programs do the same",
             definition(kernel),
         )
