@@ -145,7 +145,8 @@ def test_steps_that_hand_on_nothing(engine, device, n):
     for k in range(n):
         halved = halved * 0.5 + k
         sums[(i * 7 + k) % 32] += torch.where(i > k % 5, i + k, 0)  # whole numbers below 2^24
-    # Each sum is off by 2^-24 of itself at most, and keeps half of what the one before, which is no larger, was off.
+    # Rounding is off by 2^-24 of a sum. Half of the sum before is less than half of the sum (it is below 2 k, and k is added),
+    # and so is what it was off: 2^-24 (1 + 1/2 + 1/4 ..) in all.
     torch.testing.assert_close(out[0].cpu().double(), halved, rtol=2.0**-23, atol=0)
     assert torch.equal(out[1].cpu().double(), sums)
 
