@@ -25,9 +25,10 @@ SmallVector<scf::ForOp> tilery::waitingLoops(Block &block) {
   return loops;
 }
 
-/// One value, or computed in the same way, whether it is known not to wrap or not.
-static bool isSameNumber(Value a, Value b) {
-  if (analysis::isSameValue(a, b))
+/// One value, or computed in the same way, whether it is known not to wrap or not. `seen`: pairs that were asked for; one that is not the same
+/// ends the question, so the others are.
+static bool isSameNumber(Value a, Value b, llvm::DenseSet<std::pair<Value, Value>> &seen) {
+  if (analysis::isSameValue(a, b) || !seen.insert({a, b}).second)
     return true;
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   if (!x || !y || x->getName() != y->getName() || x->getNumOperands() != y->getNumOperands() || x->getNumOperands() == 0 ||
@@ -39,8 +40,13 @@ static bool isSameNumber(Value a, Value b) {
     return list.getDictionary(op->getContext());
   };
   return attributes(x) == attributes(y) && llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()), [](auto both) {
-           return isSameNumber(std::get<0>(both), std::get<1>(both));
+           return isSameNumber(std::get<0>(both), std::get<1>(both), seen);
          });
+}
+
+static bool isSameNumber(Value a, Value b) {
+  llvm::DenseSet<std::pair<Value, Value>> seen;
+  return isSameNumber(a, b, seen);
 }
 
 bool tilery::runAlike(ArrayRef<scf::ForOp> loops) {
