@@ -39,7 +39,7 @@ static bool isSameNumber(Value a, Value b, llvm::DenseSet<std::pair<Value, Value
     list.erase("overflowFlags");
     return list.getDictionary(op->getContext());
   };
-  return attributes(x) == attributes(y) && llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()), [](auto both) {
+  return attributes(x) == attributes(y) && llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()), [&](auto both) {
            return isSameNumber(std::get<0>(both), std::get<1>(both), seen);
          });
 }
