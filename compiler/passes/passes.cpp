@@ -23,6 +23,7 @@ void tilery::registerTilePasses() {
   registerPass(createUnrollSlots);
   registerPass(createWidenStores);
   registerPass(createCollectCopies);
+  registerPass(createCollectThreads);
   registerPass(createThreadsToTiles);
   registerPass(createRoleThreadsToTiles);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", [](OpPassManager &pm) { buildPipeline(pm); });
@@ -41,6 +42,8 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
     kernel.addPass(createThreadsToTiles());
   if (plain)
     return kernel.addPass(createLowerViews());
+  if (keepThreads)
+    kernel.addPass(createCollectThreads());
   kernel.addPass(createRollSteps());
   kernel.addPass(createJoinWindows());
   kernel.addPass(createUnrollSlots());

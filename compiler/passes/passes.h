@@ -41,6 +41,8 @@ std::unique_ptr<mlir::Pass> createPromoteBuffers();
 std::unique_ptr<mlir::Pass> createPromoteVariables();
 /// Loops that copy all elements of a window of a buffer become one load and one store.
 std::unique_ptr<mlir::Pass> createCollectCopies();
+/// What threads fill for themselves amid the products of a block is a loop over it, and the block one thread of control.
+std::unique_ptr<mlir::Pass> createCollectThreads();
 /// Windows of tiles that are only stored in memory become masks.
 std::unique_ptr<mlir::Pass> createWidenStores();
 /// Buffers take tiles whose rows were cut as they were before.

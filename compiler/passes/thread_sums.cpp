@@ -1,5 +1,6 @@
 #include "compiler/passes/thread_sums.h"
 #include "compiler/analysis/index_polynomial.h"
+#include "compiler/passes/unroll_arrays.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -9,17 +10,32 @@ namespace tilery::passes {
 
 ThreadSums::ThreadSums(ThreadsOp threads, ArrayRef<Operation *> ops, const analysis::Divergence &divergence,
                        ArrayRef<int64_t> strides)
-    : threads(threads), thread(threads.getBody().getArgument(0)), ops(ops), divergence(divergence), strides(strides) {
+    : threads(threads), thread(threads.getBody().getArgument(0)), ops(ops), divergence(divergence) {
   int64_t outer = threads.getCount();
   for (int64_t stride : strides) {
-    places.push_back(addDigit(outer / stride));
+    threadNumber = threadNumber + Sum(stride) * numberOf(addNumber(outer / stride));
     outer = stride;
   }
 }
 
-unsigned ThreadSums::addDigit(int64_t extent) {
-  entries.push_back({extent, Value()});
-  return unsigned(entries.size() - 1);
+SmallVector<unsigned> ThreadSums::addNumber(int64_t extent) {
+  SmallVector<unsigned> digits;
+  for (int64_t prime = 2; extent > 1; ++prime)
+    for (prime = prime * prime > extent ? extent : prime; extent % prime == 0; extent /= prime) {
+      digits.push_back(unsigned(entries.size()));
+      entries.push_back({prime, Value()});
+    }
+  return digits;
+}
+
+Sum ThreadSums::numberOf(ArrayRef<unsigned> digits) const {
+  Sum number;
+  int64_t weight = 1;
+  for (unsigned digit : digits) {
+    number = number + Sum(weight) * Sum::of(digit);
+    weight *= extent(digit);
+  }
+  return number;
 }
 
 int64_t ThreadSums::extentOf(ArrayRef<unsigned> digits) const {
@@ -48,30 +64,65 @@ bool ThreadSums::mayRepeat(Operation *op) const {
 }
 
 std::optional<Sum> ThreadSums::of(Value value) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  std::optional<Sum> sum = find(value);
+  known.try_emplace(value, sum);
+  return sum;
+}
+
+std::optional<Sum> ThreadSums::find(Value value) {
   using Kind = analysis::IntegerOp::Kind;
-  if (value == thread) {
-    Sum sum;
-    for (auto [place, stride] : llvm::zip_equal(places, strides))
-      sum = sum + Sum(stride) * Sum::of(place);
-    return sum;
-  }
+  if (value == thread)
+    return threadNumber;
   analysis::IntegerOp op = analysis::integerOpOf(value);
   if (op.kind == Kind::constant)
     return Sum(op.number);
+  if (std::optional<int64_t> number = foldedNumber(value))
+    return Sum(*number);
   if (isAlike(value)) {
-    auto [found, isNew] = numbers.try_emplace(value, unsigned(entries.size()));
+    auto [found, isNew] = numbers.try_emplace(value, Sum::of(unsigned(entries.size())));
     if (isNew)
       entries.push_back({0, value});
-    return Sum::of(found->second);
+    return found->second;
   }
   if (op.kind == Kind::extend)
     return of(op.lhs);
   if (op.kind != Kind::add && op.kind != Kind::subtract && op.kind != Kind::multiply)
     return counted(value);
   std::optional<Sum> x = of(op.lhs), y = of(op.rhs);
-  if (!x || !y)
+  constexpr size_t many_terms = 256;
+  if (!x || !y || (op.kind == Kind::multiply && x->terms().size() * y->terms().size() > many_terms))
     return std::nullopt;
   return op.kind == Kind::add ? *x + *y : op.kind == Kind::subtract ? *x - *y : *x * *y;
+}
+
+std::optional<Sum> ThreadSums::ofEach(ArrayRef<Value> values, ArrayRef<unsigned> number) {
+  std::optional<Sum> first = of(values[0]);
+  if (!first)
+    return std::nullopt;
+  SmallVector<int64_t> steps; // of the digits
+  Sum sum = *first;
+  for (int64_t at = 1; unsigned digit : number) {
+    std::optional<Sum> own = of(values[at]);
+    std::optional<int64_t> step = own ? (*own - *first).constant() : std::nullopt;
+    if (!step)
+      return std::nullopt;
+    steps.push_back(*step);
+    sum = sum + Sum(*step) * Sum::of(digit);
+    at *= extent(digit);
+  }
+  for (auto [at, value] : llvm::enumerate(values)) {
+    std::optional<Sum> own = of(value);
+    int64_t expected = 0, left = int64_t(at);
+    for (auto [digit, step] : llvm::zip_equal(number, steps)) {
+      expected += left % extent(digit) * step;
+      left /= extent(digit);
+    }
+    if (!own || (*own - *first).constant() != expected)
+      return std::nullopt;
+  }
+  return sum;
 }
 
 /// Counters of loops, and quotients and rests of sums by constants.
@@ -84,10 +135,10 @@ std::optional<Sum> ThreadSums::counted(Value value) {
          step = analysis::constantOf(loop.getStep());
     if (first != 0 || step != 1 || end.value_or(0) < 1)
       return std::nullopt;
-    auto [found, isNew] = numbers.try_emplace(value, unsigned(entries.size()));
+    auto [found, isNew] = numbers.try_emplace(value);
     if (isNew)
-      entries.push_back({*end, Value()});
-    return Sum::of(found->second);
+      found->second = numberOf(addNumber(*end));
+    return found->second;
   }
   Operation *op = value.getDefiningOp();
   auto divide = dyn_cast<DivOp>(op);
@@ -111,14 +162,15 @@ std::optional<Sum> ThreadSums::quotient(const Sum &sum, int64_t by, bool wantsRe
   Sum whole, rest;
   int64_t most = 0;
   for (auto &[atoms, factor] : sum.terms()) {
-    if (factor % by == 0) {
-      whole = whole + Sum::term(atoms, factor / by);
+    int64_t left = atoms.empty() ? llvm::mod(factor, by) : factor % by ? factor : 0;
+    if (left != factor)
+      whole = whole + Sum::term(atoms, (factor - left) / by);
+    if (!left)
       continue;
-    }
-    rest = rest + Sum::term(atoms, factor);
-    if (factor < 0 || atoms.size() > 1 || (atoms.size() == 1 && !isDigit(atoms[0])))
+    rest = rest + Sum::term(atoms, left);
+    if (left < 0 || atoms.size() > 1 || (atoms.size() == 1 && !isDigit(atoms[0])))
       return std::nullopt;
-    most += atoms.empty() ? factor : factor * (extent(atoms[0]) - 1);
+    most += atoms.empty() ? left : left * (extent(atoms[0]) - 1);
   }
   if (most >= by)
     return std::nullopt;

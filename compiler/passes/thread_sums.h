@@ -14,9 +14,14 @@ public:
   ThreadSums(tile::ThreadsOp threads, llvm::ArrayRef<mlir::Operation *> ops, const analysis::Divergence &divergence,
              llvm::ArrayRef<int64_t> strides);
 
-  unsigned addDigit(int64_t extent);
+  /// A number below `extent`, as digits whose extents are prime, the least significant first.
+  llvm::SmallVector<unsigned> addNumber(int64_t extent);
+  /// The number whose digits these are.
+  Sum numberOf(llvm::ArrayRef<unsigned> digits) const;
   /// Nothing: it is no such sum.
   std::optional<Sum> of(mlir::Value value);
+  /// One sum for values that differ as the digits of their numbers do (`number`: those digits). Nothing: they do not.
+  std::optional<Sum> ofEach(llvm::ArrayRef<mlir::Value> values, llvm::ArrayRef<unsigned> number);
   /// The digits of a sum that counts from `begin` on, the least significant first. Nothing: it leaves numbers out, or comes to some twice.
   std::optional<llvm::SmallVector<unsigned>> countOf(const Sum &sum, Sum &begin) const;
 
@@ -31,6 +36,7 @@ public:
 
 private:
   bool isInside(mlir::Operation *op) const;
+  std::optional<Sum> find(mlir::Value value);
   std::optional<Sum> counted(mlir::Value value);
   std::optional<Sum> quotient(const Sum &sum, int64_t by, bool wantsRest) const;
 
@@ -42,10 +48,10 @@ private:
   mlir::Value thread; // its number
   llvm::SmallVector<mlir::Operation *> ops;
   const analysis::Divergence &divergence;
-  llvm::SmallVector<int64_t> strides;
   std::vector<Entry> entries;
-  llvm::SmallVector<unsigned> places; // the digits of a thread's number
-  llvm::DenseMap<mlir::Value, unsigned> numbers;
+  Sum threadNumber;
+  llvm::DenseMap<mlir::Value, std::optional<Sum>> known;
+  llvm::DenseMap<mlir::Value, Sum> numbers; // loops' counters, and what all share
 };
 
 /// True if an index is the number of the thread, and always the same number more.

@@ -6,6 +6,7 @@
 #include "compiler/passes/thread_sums.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <map>
 
 using namespace mlir;
 using namespace tilery;
@@ -15,10 +16,10 @@ using passes::ThreadSums;
 
 namespace {
 
-/// Stores into one buffer, the elements of a thread side by side: what differs between them differs as their numbers do.
+/// Stores into one buffer, the elements of a thread side by side: what differs between them differs as digits of their numbers do.
 struct Family {
   SmallVector<ElementStoreOp> stores;
-  unsigned element;                          // the digit that is their number
+  SmallVector<unsigned> number;              // the digits of a store's number
   SmallVector<Sum> begin;                    // of the window
   SmallVector<SmallVector<unsigned>> digits; // of each of the buffer's dimensions, the least significant first
 };
@@ -33,33 +34,24 @@ public:
   Value make(ArrayRef<Value> same) {
     if (llvm::all_equal(same) && sums.isAlike(same[0]))
       return same[0];
-    Value &made = done[same[0]];
-    if (made)
-      return made;
+    std::vector<const void *> key;
+    for (Value value : same)
+      key.push_back(value.getAsOpaquePointer());
+    if (auto found = done.find(key); found != done.end())
+      return found->second;
+    Value made;
     if (same[0].getType().isSignlessInteger())
-      if (std::optional<Sum> sum = sumOf(same))
-        if (Value number = emit(*sum, same[0].getType()))
-          return done[same[0]] = number;
-    Value copy = copyOf(same);
-    return done[same[0]] = copy;
+      if (std::optional<Sum> sum = sums.ofEach(same, family.number))
+        made = emit(*sum, same[0].getType());
+    if (!made)
+      made = copyOf(same);
+    done.emplace(std::move(key), made);
+    return made;
   }
 
   Value emit(const Sum &sum, Type type);
 
 private:
-  std::optional<Sum> sumOf(ArrayRef<Value> same) {
-    std::optional<Sum> first = sums.of(same[0]), second = same.size() > 1 ? sums.of(same[1]) : first;
-    if (!first || !second)
-      return std::nullopt;
-    std::optional<int64_t> step = (*second - *first).constant();
-    for (auto [number, value] : llvm::enumerate(same)) {
-      std::optional<Sum> own = sums.of(value);
-      if (!step || !own || (*own - *first).constant() != int64_t(number) * *step)
-        return std::nullopt;
-    }
-    return *first + Sum(*step) * Sum::of(family.element);
-  }
-
   Value copyOf(ArrayRef<Value> same) {
     Operation *op = same[0].getDefiningOp();
     auto isAlike = [&](Value value) {
@@ -86,18 +78,19 @@ private:
   ThreadSums &sums;
   const Family &family;
   ArrayRef<Value> counters;
-  DenseMap<Value, Value> done; // by the first of the family's values
+  std::map<std::vector<const void *>, Value> done; // by all of the family's values
 };
 
-// Digits of a dimension that count on as the window's index does are that index; others are taken from it.
+// Neighbouring digits of a dimension that count on as the window's index does are a part of that index: `j`, `j // 2`, `j // 2 % 8`.
 Value Body::emit(const Sum &sum, Type type) {
   constexpr auto nsw = arith::IntegerOverflowFlags::nsw;
-  auto number = [&](int64_t n) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n)).getResult(); };
-  auto sized = [&](Value value) {
-    unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
-    return from == to  ? value
-           : from < to ? arith::ExtSIOp::create(b, loc, type, value).getResult()
-                       : arith::TruncIOp::create(b, loc, type, value).getResult();
+  Type wide = type.getIntOrFloatBitWidth() < 32 ? b.getI32Type() : type; // of an index: parts are taken before bits are left out
+  auto number = [&](int64_t n) { return arith::ConstantOp::create(b, loc, b.getIntegerAttr(wide, n)).getResult(); };
+  auto sized = [&](Value value, Type to) {
+    unsigned from = value.getType().getIntOrFloatBitWidth(), bits = to.getIntOrFloatBitWidth();
+    return from == bits  ? value
+           : from < bits ? arith::ExtSIOp::create(b, loc, to, value).getResult()
+                         : arith::TruncIOp::create(b, loc, to, value).getResult();
   };
   Value total;
   auto add = [&](Value value, int64_t factor) {
@@ -108,24 +101,28 @@ Value Body::emit(const Sum &sum, Type type) {
   Sum rest = sum;
   for (auto [digits, counter] : llvm::zip_equal(family.digits, counters)) {
     SmallVector<int64_t> factors;
-    int64_t weight = 1;
-    bool isIndex = true;
     for (unsigned digit : digits) {
       Sum others;
       factors.push_back(rest.coefficient(digit, others).constant().value_or(0));
       if (others.uses(digit) || !(rest - others - Sum(factors.back()) * Sum::of(digit)).isZero())
         return {};
       rest = others;
-      isIndex &= factors.back() == factors.front() * weight;
-      weight *= sums.extent(digit);
     }
-    if (isIndex && !factors.empty() && factors.front())
-      add(sized(counter), factors.front());
-    for (int64_t at = 1, i = 0; !isIndex && i < int64_t(digits.size()); at *= sums.extent(digits[i++]))
+    int64_t below = 1; // of the digits before `i`
+    for (size_t i = 0, end; i < digits.size(); i = end) {
+      int64_t count = sums.extent(digits[i]);
+      for (end = i + 1; end < digits.size() && factors[end] == factors[i] * count; ++end)
+        count *= sums.extent(digits[end]);
       if (factors[i]) {
-        Value place = DivOp::create(b, loc, type, sized(counter), number(at), IntDivMode::floor);
-        add(RemOp::create(b, loc, type, place, number(sums.extent(digits[i])), IntDivMode::floor), factors[i]);
+        Value part = sized(counter, wide);
+        if (below > 1)
+          part = DivOp::create(b, loc, wide, part, number(below), IntDivMode::floor);
+        if (end < digits.size())
+          part = RemOp::create(b, loc, wide, part, number(count), IntDivMode::floor);
+        add(part, factors[i]);
       }
+      below *= count;
+    }
   }
   for (auto &[atoms, factor] : rest.terms()) {
     if (atoms.size() > 1 || (atoms.size() == 1 && sums.isDigit(atoms[0])))
@@ -133,9 +130,9 @@ Value Body::emit(const Sum &sum, Type type) {
     if (atoms.empty())
       add(number(factor), 1);
     else
-      add(sized(sums.atom(atoms[0])), factor);
+      add(sized(sums.atom(atoms[0]), wide), factor);
   }
-  return total ? total : number(0);
+  return sized(total ? total : number(0), type);
 }
 
 /// Ops of a block that follow each other, and do nothing but compute, load and store elements.
@@ -191,30 +188,21 @@ private:
   }
 
   bool findWindow(Family &family) {
-    family.element = sums.addDigit(int64_t(family.stores.size()));
+    family.number = sums.addNumber(int64_t(family.stores.size()));
     llvm::SmallDenseSet<unsigned> used;
     ArrayRef<int64_t> shape = family.stores[0].getBuffer().getType().getShape();
     for (unsigned d = 0; d < shape.size(); ++d) {
-      std::optional<Sum> first = sums.of(family.stores[0].getIndices()[d]);
-      std::optional<int64_t> step = 0;
-      for (auto [number, store] : llvm::enumerate(family.stores)) {
-        std::optional<Sum> own = sums.of(store.getIndices()[d]);
-        if (!first || !own)
-          return false;
-        if (number == 1)
-          step = (*own - *first).constant();
-        if (!step || (*own - *first).constant() != int64_t(number) * *step)
-          return false;
-      }
-      Sum begin, index = *first + Sum(*step) * Sum::of(family.element);
-      std::optional<SmallVector<unsigned>> digits = sums.countOf(index, begin);
+      auto indices = llvm::map_to_vector(family.stores, [&](ElementStoreOp store) { return store.getIndices()[d]; });
+      std::optional<Sum> index = sums.ofEach(indices, family.number);
+      Sum begin;
+      std::optional<SmallVector<unsigned>> digits = index ? sums.countOf(*index, begin) : std::nullopt;
       if (!digits || !llvm::all_of(*digits, [&](unsigned digit) { return used.insert(digit).second; }))
         return false;
       family.begin.push_back(begin);
       family.digits.push_back(*digits);
     }
     // Elements of one thread must not meet.
-    return family.stores.size() == 1 || used.contains(family.element);
+    return llvm::all_of(family.number, [&](unsigned digit) { return used.contains(digit); });
   }
 
   /// What is read of buffers that the run writes was stored before by whoever stores there, whenever it is read; and nobody needs it behind.
@@ -290,15 +278,8 @@ private:
     }
     Value value = body.make(llvm::map_to_vector(family.stores, [](ElementStoreOp store) { return store.getValue(); }));
     SmallVector<Value> indices;
-    for (auto [begin, digits] : llvm::zip_equal(family.begin, family.digits)) {
-      Sum index = begin;
-      int64_t weight = 1;
-      for (unsigned digit : digits) {
-        index = index + Sum(weight) * Sum::of(digit);
-        weight *= sums.extent(digit);
-      }
-      indices.push_back(body.emit(index, b.getI64Type()));
-    }
+    for (auto [begin, digits] : llvm::zip_equal(family.begin, family.digits))
+      indices.push_back(body.emit(begin + sums.numberOf(digits), b.getI64Type()));
     if (!value || !llvm::all_of(indices, [](Value index) { return bool(index); }))
       return false;
     ElementStoreOp::create(b, loc, family.stores[0].getBuffer(), indices, value);

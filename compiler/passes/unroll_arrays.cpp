@@ -5,6 +5,7 @@
 #include "compiler/analysis/thread_set.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/unroll_arrays.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
@@ -169,18 +170,20 @@ struct UnrollArrays : PassWrapper<UnrollArrays, OperationPass<tile::KernelOp>> {
   StringRef getDescription() const override { return "loops over the elements of threads' own arrays are unrolled"; }
   void getDependentDialects(DialectRegistry &registry) const override { registry.insert<arith::ArithDialect>(); }
 
-  void runOnOperation() override {
-    getOperation().walk([](tile::ThreadsOp threads) {
-      ArrayLoops found(threads);
-      if (found.loops.empty() || !found.areShort())
-        return;
-      for (Operation *loop : found.loops)
-        loop->setAttr(marker, UnitAttr::get(loop->getContext()));
-      unroll(threads);
-    });
-  }
+  void runOnOperation() override { getOperation().walk(unrollArrays); }
 };
 
 } // namespace
+
+void tilery::unrollArrays(tile::ThreadsOp threads) {
+  ArrayLoops found(threads);
+  if (found.loops.empty() || !found.areShort())
+    return;
+  for (Operation *loop : found.loops)
+    loop->setAttr(marker, UnitAttr::get(loop->getContext()));
+  unroll(threads);
+}
+
+std::optional<int64_t> tilery::foldedNumber(Value value) { return evaluate(value, Numbers()); }
 
 std::unique_ptr<Pass> tilery::createUnrollArrays() { return std::make_unique<UnrollArrays>(); }
