@@ -320,7 +320,7 @@ bool canBeFetched(Value tile, std::string &why, bool regroups) {
       return no("a load of it is volatile");
     bool isPlain =
         OpTrait::hasElementwiseMappableTraits(op) || op->hasTrait<OpTrait::ConstantLike>() || namesElements(op) ||
-        (regroups && isa<tile::ReshapeOp, tile::JoinOp>(op)) ||
+        (regroups && isa<tile::ReshapeOp, tile::JoinOp, tile::SplitOp>(op)) ||
         isa<tile::SplatOp, tile::RangeOp, tile::AccessOp, tile::PointerAccessOp, tile::ProgramIdOp, tile::NumProgramsOp>(op);
     if (!load && (!isPlain || op->getNumRegions() || !isMemoryEffectFree(op)))
       return no("it is computed by " + op->getName().getStringRef() + ", not element by element");

@@ -77,6 +77,8 @@ protected:
   virtual bool takesLines() const { return false; }
   /// The dimensions of the box that number the elements of a line of `size`, the slowest first: `8 * t + i` of 32 x 8. Empty: none do.
   llvm::SmallVector<unsigned> digits(const Affine &index, int64_t size) const;
+  /// The same for all indices of a buffer, of which one at least is numbered by several dimensions.
+  llvm::SmallVector<unsigned> linesOf(llvm::ArrayRef<Affine> indices, llvm::ArrayRef<int64_t> shape) const;
   /// The window of a buffer that the box walks; order[n] is the dimension of the box of window dimension n. Null: none exists.
   mlir::Value window(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices, mlir::Location loc,
                      llvm::SmallVectorImpl<int64_t> &order);
@@ -91,6 +93,9 @@ protected:
   /// The buffer's elements, each as often as its places are; `order` as of `window`. Null: some index is another one.
   mlir::Value repeated(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices, mlir::Location loc,
                        llvm::SmallVectorImpl<int64_t> &order);
+  /// One element each of groups that a dimension of the buffer consists of; `order` as of `window`. Null: some index is another one.
+  mlir::Value picked(mlir::TypedValue<tile::BufferType> buffer, mlir::ValueRange indices, mlir::Location loc,
+                     llvm::SmallVectorImpl<int64_t> &order);
   bool convertElementLoad(tile::ElementLoadOp load);
   bool convertElementStore(tile::ElementStoreOp store);
   bool convertUpdate(tile::ElementUpdateOp update);

@@ -223,15 +223,31 @@ SmallVector<unsigned> Lockstep::digits(const Affine &index, int64_t size) const 
   return isLine ? dims : SmallVector<unsigned>();
 }
 
+SmallVector<unsigned> Lockstep::linesOf(ArrayRef<Affine> indices, ArrayRef<int64_t> shape) const {
+  SmallVector<unsigned> dims;
+  bool isLine = false;
+  for (auto [index, size] : llvm::zip_equal(indices, shape)) {
+    SmallVector<unsigned> line = digits(index, size);
+    if (auto d = index.walks(); d && !index.base && index.constant == 0 && box[*d] == size)
+      line = {*d};
+    else
+      isLine = true;
+    if (line.empty() || llvm::any_of(line, [&](unsigned d) { return llvm::is_contained(dims, d); }))
+      return {};
+    dims.append(line);
+  }
+  return isLine ? dims : SmallVector<unsigned>();
+}
+
 Value Lockstep::window(TypedValue<BufferType> buffer, ValueRange indices, Location loc, SmallVectorImpl<int64_t> &order) {
   auto where = position(buffer, indices, loc);
   if (!where)
     return {};
   auto whole = cast<BufferType>(where->buffer.getType());
-  if (takesLines() && whole.getRank() == 1 && where->buffer.getDefiningOp<AllocOp>())
-    if (auto line = digits(where->indices[0], whole.getShape()[0]); !line.empty()) {
+  if (takesLines() && (whole.getRank() == 1 || takesQuotients()) && where->buffer.getDefiningOp<AllocOp>())
+    if (auto lines = linesOf(where->indices, whole.getShape()); !lines.empty()) {
       SmallVector<int64_t> extents;
-      for (unsigned d : line)
+      for (unsigned d : lines)
         order.push_back(d), extents.push_back(box[d]);
       return ReinterpretOp::create(builder, loc, BufferType::get(extents, whole.getElementType(), whole.getSpace()),
                                    where->buffer);
@@ -288,12 +304,65 @@ Value Lockstep::repeated(TypedValue<BufferType> buffer, ValueRange indices, Loca
   return reshaped(builder, spread(reshaped(builder, tile, apart), spreadOut), whole);
 }
 
+// Of groups side by side one element each: `2 * (j // 4) + 1`. The whole is loaded, and halved until one of each group is left.
+Value Lockstep::picked(TypedValue<BufferType> buffer, ValueRange indices, Location loc, SmallVectorImpl<int64_t> &order) {
+  auto where = position(buffer, indices, loc);
+  if (!where)
+    return {};
+  auto whole = cast<BufferType>(where->buffer.getType());
+  SmallVector<int64_t> shape, within, dims, groups; // dims, groups: of `shape`, those of the box and those that go
+  for (auto [index, size] : llvm::zip_equal(where->indices, whole.getShape())) {
+    int64_t step = 0;
+    for (int64_t c : index.coefficients)
+      step = c && (!step || c < step) ? c : step;
+    if (step < 1 || !llvm::isPowerOf2_64(step) || size % step || index.base || index.constant < 0 || index.constant >= step ||
+        llvm::any_of(index.coefficients, [&](int64_t c) { return c % step; }))
+      return {};
+    Affine group = index;
+    group.constant = 0;
+    for (int64_t &c : group.coefficients)
+      c /= step;
+    SmallVector<unsigned> line = digits(group, size / step);
+    if (auto d = group.walks(); d && box[*d] == size / step)
+      line = {*d};
+    if (line.empty() || llvm::any_of(line, [&](unsigned d) { return llvm::is_contained(order, int64_t(d)); }))
+      return {};
+    for (unsigned d : line)
+      dims.push_back(int64_t(shape.size())), order.push_back(d), shape.push_back(box[d]);
+    for (int64_t left = step, place = index.constant; left > 1; left /= 2) { // the highest bit first
+      groups.push_back(int64_t(shape.size())), within.push_back(place >= left / 2), shape.push_back(2);
+      place %= left / 2;
+    }
+  }
+  Value tile = reshaped(builder, BufferLoadOp::create(builder, loc, whole.getTileType(), where->buffer), shape);
+  Type element = whole.getElementType();
+  dims.append(groups);
+  SmallVector<int64_t> permuted;
+  for (int64_t d : dims)
+    permuted.push_back(shape[d]);
+  if (!llvm::is_sorted(dims))
+    tile = PermuteOp::create(builder, loc, tileOf(permuted, element), tile, dims);
+  for (int64_t place : llvm::reverse(within)) {
+    permuted.pop_back();
+    Type half = tileOf(permuted, element);
+    auto split = SplitOp::create(builder, loc, half, half, tile);
+    tile = place ? split.getRhs() : split.getLhs();
+  }
+  return tile;
+}
+
 bool Lockstep::convertElementLoad(ElementLoadOp load) {
   SmallVector<int64_t> order;
   Value from = window(load.getBuffer(), load.getIndices(), load.getLoc(), order), tile;
-  if (from && !order.empty())
+  if (from && !order.empty()) {
     tile = BufferLoadOp::create(builder, load.getLoc(), cast<BufferType>(from.getType()).getTileType(), from);
-  else if (order.clear(); !takesQuotients() || !(tile = repeated(load.getBuffer(), load.getIndices(), load.getLoc(), order)))
+  } else if (takesQuotients()) {
+    order.clear();
+    tile = repeated(load.getBuffer(), load.getIndices(), load.getLoc(), order);
+    if (order.clear(); !tile)
+      tile = picked(load.getBuffer(), load.getIndices(), load.getLoc(), order);
+  }
+  if (!tile)
     return false;
   SmallVector<int64_t> dims(order), permutation, shape;
   for (int64_t d : order)

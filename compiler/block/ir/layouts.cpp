@@ -30,9 +30,22 @@ std::optional<Layout> resultLayout(Operation *op, const Layout &operand) {
     return layout::permuted(operand, permute.getOrder());
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     return layout::slice(operand, reduce.getAxis());
+  if (isa<tile::SplitOp>(op))
+    return layout::slice(operand, operand.outputs().size() - 1);
   if (isa<tile::ScanOp>(op))
     return operand;
   return std::nullopt;
+}
+
+/// Each element becomes two registers, along a new last dimension.
+static Layout doubled(const Layout &layout) {
+  unsigned rank = layout.outputs().size();
+  SmallVector<Layout::Output, 4> outputs;
+  for (unsigned d = 0; d <= rank; ++d)
+    outputs.push_back({layout::dim(d), d == rank ? 2 : 1});
+  SmallVector<int64_t> step(rank + 1, 0);
+  step[rank] = 1;
+  return product(Layout(outputs).add(layout::Register, 2, step), layout::expanded(layout, rank)).canonical();
 }
 
 std::optional<Layout> operandLayout(Operation *op, const Layout &result) {
@@ -56,6 +69,8 @@ std::optional<Layout> operandLayout(Operation *op, const Layout &result) {
   }
   if (isa<tile::ScanOp>(op))
     return result;
+  if (isa<tile::SplitOp>(op))
+    return doubled(result);
   if (isa<tile::JoinOp>(op))
     return layout::slice(result, result.outputs().size() - 1);
   if (auto join = dyn_cast<JoinOp>(op))

@@ -197,6 +197,14 @@ void BlockEmitter::provideFound(Value tile, ArrayRef<lower::Index> point, ArrayR
     for (lower::Point &each : outer)
       each.pop_back();
   }
+  lower::Point inner(point);
+  if (auto split = dyn_cast<tile::SplitOp>(op)) {
+    lower::Index half = evaluator.constant(tile == split.getRhs());
+    inner.push_back(half);
+    for (lower::Point &each : outer)
+      each.push_back(half);
+    point = inner;
+  }
   for (Value operand : op->getOperands())
     if (isa<RankedTensorType>(operand.getType()))
       provide(operand, point, outer);

@@ -197,3 +197,49 @@ tile.kernel @flat() {
   } : i32
   tile.return
 }
+
+// -----
+
+// One of each two elements, for four points: halves of the whole tile. Of groups of three, or from another begin, it stays.
+// CHECK-LABEL: tile.kernel @picked
+// CHECK: %[[ALL:.*]] = tile.buffer_load %{{.*}} : <4x8xf32, shared>
+// CHECK: %[[PAIRS:.*]] = tile.reshape %[[ALL]] : tensor<4x8xf32> -> tensor<4x4x2xf32>
+// CHECK: %[[EVEN:.*]], %[[ODD:.*]] = tile.split %[[PAIRS]]
+// CHECK: %[[ONE:.*]] = tile.expand_dims %[[ODD]] axis 2
+// CHECK: tile.reinterpret %{{.*}} : <4x16xf32, local> -> <4x4x4xf32, local>
+// CHECK: tile.broadcast %[[ONE]] : tensor<4x4x1xf32> -> tensor<4x4x4xf32>
+// CHECK-COUNT-2: tile.parallel
+tile.kernel @picked() {
+  %a = tile.alloc : <4x8xf32, shared>
+  %c = tile.alloc : <4x12xf32, shared>
+  %f = tile.alloc : <4x16xf32, local>
+  %c16 = arith.constant 16 : i32
+  %c4 = arith.constant 4 : i32
+  %c3 = arith.constant 3 : i32
+  %c2 = arith.constant 2 : i32
+  %c1 = arith.constant 1 : i32
+  tile.parallel(%c4, %c16) {
+  ^bb0(%i: i32, %j: i32):
+    %group = tile.div floor %j, %c4 : i32
+    %pair = arith.muli %group, %c2 overflow<nsw> : i32
+    %odd = arith.addi %pair, %c1 overflow<nsw> : i32
+    %x = tile.element_load %a[%i, %odd] : <4x8xf32, shared>, i32, i32 -> f32
+    tile.element_store %f[%i, %j], %x : <4x16xf32, local>, (i32, i32), f32
+  } : i32, i32
+  tile.parallel(%c4, %c16) {
+  ^bb0(%i: i32, %j: i32):
+    %group = tile.div floor %j, %c4 : i32
+    %third = arith.muli %group, %c3 overflow<nsw> : i32
+    %x = tile.element_load %c[%i, %third] : <4x12xf32, shared>, i32, i32 -> f32
+    tile.element_store %f[%i, %j], %x : <4x16xf32, local>, (i32, i32), f32
+  } : i32, i32
+  tile.parallel(%c4, %c16) {
+  ^bb0(%i: i32, %j: i32):
+    %group = tile.div floor %j, %c4 : i32
+    %pair = arith.muli %group, %c2 overflow<nsw> : i32
+    %next = arith.addi %pair, %c2 overflow<nsw> : i32
+    %x = tile.element_load %a[%i, %next] : <4x8xf32, shared>, i32, i32 -> f32
+    tile.element_store %f[%i, %j], %x : <4x16xf32, local>, (i32, i32), f32
+  } : i32, i32
+  tile.return
+}

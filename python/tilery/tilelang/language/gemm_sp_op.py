@@ -67,10 +67,10 @@ def _multiply(
     native = trace.native
     i, k = (Val(index) for index in native.parallel_begin([native.constant(n, "int32") for n in (m, 2 * half)]))
     number, within = binary("//", k, group), binary("%", k, group)
-    bit = binary("*", number, _NIBBLE)
-    word = _at(places, i, binary("//", bit, code_bits), transpose_E)
+    codes = code_bits // _NIBBLE  # of a word
+    word = _at(places, i, binary("//", k, group * codes), transpose_E)
     unsigned = cast(cast(word, f"uint{code_bits}"), "int32" if code_bits < 32 else "uint32")
-    code = binary(">>", unsigned, binary("%", bit, code_bits))
+    code = binary(">>", unsigned, binary("*", binary("%", number, codes), _NIBBLE))
     first, second = binary("&", code, 3), binary("&", binary(">>", code, 2), 3)
     if group == 2:
         hit = binary("==", binary("//", first, 2), within)
