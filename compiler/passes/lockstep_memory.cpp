@@ -359,8 +359,10 @@ bool Lockstep::convertElementLoad(ElementLoadOp load) {
   } else if (takesQuotients()) {
     order.clear();
     tile = repeated(load.getBuffer(), load.getIndices(), load.getLoc(), order);
-    if (order.clear(); !tile)
+    if (!tile) {
+      order.clear();
       tile = picked(load.getBuffer(), load.getIndices(), load.getLoc(), order);
+    }
   }
   if (!tile)
     return false;
