@@ -174,7 +174,7 @@ private:
     OwnElements elements(threads);
     elements.forward(threads.getBody().front());
     elements.erase();
-    collectWindows(threads, stridesOf(threads));
+    collectWindows(threads, stridesOf(threads), /*inMemory=*/true);
     SmallVector<Operation *> left;
     threads.walk<WalkOrder::PreOrder>([&](Operation *op) { left.push_back(op); });
     for (Operation *op : llvm::reverse(ArrayRef(left).drop_front()))

@@ -16,13 +16,34 @@ using passes::ThreadSums;
 
 namespace {
 
-/// Stores into one buffer, the elements of a thread side by side: what differs between them differs as digits of their numbers do.
+/// Stores of elements into one buffer or tensor, those of a thread side by side: what differs between them differs as digits of their
+/// numbers do.
 struct Family {
-  SmallVector<ElementStoreOp> stores;
+  SmallVector<Operation *> stores;
   SmallVector<unsigned> number;              // the digits of a store's number
   SmallVector<Sum> begin;                    // of the window
   SmallVector<SmallVector<unsigned>> digits; // of each of the buffer's dimensions, the least significant first
+
+  ElementStoreOp toBuffer() const { return dyn_cast<ElementStoreOp>(stores[0]); }
 };
+
+/// The view of one element that a store fills in memory; null: it is another kind of place.
+ViewOp elementOf(StoreOp store) {
+  auto view = store.getPlace().getDefiningOp<ViewOp>();
+  return view && view.getDims().empty() && view.getLimits().empty() && !view.getResidual() && !store.getIsVolatile() ? view
+                                                                                                                     : ViewOp();
+}
+
+ValueRange indicesOf(Operation *store) {
+  if (auto element = dyn_cast<ElementStoreOp>(store))
+    return element.getIndices();
+  return elementOf(cast<StoreOp>(store)).getStarts();
+}
+
+Value storedBy(Operation *store) {
+  auto element = dyn_cast<ElementStoreOp>(store);
+  return element ? element.getValue() : cast<StoreOp>(store).getValue();
+}
 
 /// One family's loop: computes at a place of the window what the thread would that stores there.
 class Body {
@@ -160,7 +181,7 @@ public:
     SmallVector<Operation *> done;
     for (Operation *op : ops)
       op->walk([&](Operation *inner) {
-        if (isa<ElementStoreOp, SyncOp>(inner))
+        if (isa<ElementStoreOp, StoreOp, SyncOp>(inner))
           done.push_back(inner);
       });
     for (Operation *op : done) {
@@ -175,24 +196,30 @@ public:
 
 private:
   bool collect() {
+    bool loads = false;
+    unsigned tensors = 0;
     for (Operation *op : ops)
       op->walk([&](Operation *inner) {
         if (auto store = dyn_cast<ElementStoreOp>(inner))
           families[store.getBuffer()].stores.push_back(store);
+        else if (auto store = dyn_cast<StoreOp>(inner))
+          families[elementOf(store).getRoot()].stores.push_back(store);
+        loads |= isa<LoadOp>(inner);
       });
-    return !families.empty() && llvm::all_of(families, [](auto &entry) {
-      auto &[buffer, family] = entry;
-      auto isBeside = [&](ElementStoreOp store) { return store->getBlock() == family.stores[0]->getBlock(); };
-      return buffer.template getDefiningOp<AllocOp>() && llvm::all_of(family.stores, isBeside);
-    });
+    for (auto &[to, family] : families) {
+      auto isBeside = [&](Operation *store) { return store->getBlock() == family.stores[0]->getBlock(); };
+      if (!llvm::all_of(family.stores, isBeside) || (family.toBuffer() && !to.getDefiningOp<AllocOp>()))
+        return false;
+      tensors += !family.toBuffer();
+    }
+    return !families.empty() && (tensors == 0 || (tensors == 1 && !loads)); // other tensors' elements may be the same
   }
 
   bool findWindow(Family &family) {
     family.number = sums.addNumber(int64_t(family.stores.size()));
     llvm::SmallDenseSet<unsigned> used;
-    ArrayRef<int64_t> shape = family.stores[0].getBuffer().getType().getShape();
-    for (unsigned d = 0; d < shape.size(); ++d) {
-      auto indices = llvm::map_to_vector(family.stores, [&](ElementStoreOp store) { return store.getIndices()[d]; });
+    for (size_t d = 0; d < indicesOf(family.stores[0]).size(); ++d) {
+      auto indices = llvm::map_to_vector(family.stores, [&](Operation *store) -> Value { return indicesOf(store)[d]; });
       std::optional<Sum> index = sums.ofEach(indices, family.number);
       Sum begin;
       std::optional<SmallVector<unsigned>> digits = index ? sums.countOf(*index, begin) : std::nullopt;
@@ -212,7 +239,7 @@ private:
         auto *found = families.find(load.getBuffer());
         if (found == families.end())
           return load.getBuffer().getDefiningOp<AllocOp>() ? WalkResult::advance() : WalkResult::interrupt();
-        ElementStoreOp store = found->second.stores[0];
+        ElementStoreOp store = found->second.toBuffer();
         Operation *above = store->getBlock()->findAncestorOpInBlock(*load);
         bool is = found->second.stores.size() == 1 && above && store->isBeforeInBlock(above) &&
                   llvm::all_of(llvm::zip_equal(load.getIndices(), store.getIndices()), [&](auto pair) {
@@ -230,7 +257,7 @@ private:
     return llvm::all_of(op->getUsers(), [&](Operation *user) {
       if (!llvm::any_of(ops, [&](Operation *top) { return top->isAncestor(user); }))
         return false;
-      return isa<ElementStoreOp>(user) || (isa<scf::IfOp>(user) && user->getNumResults() == 0) ||
+      return isa<ElementStoreOp, StoreOp>(user) || (isa<scf::IfOp>(user) && user->getNumResults() == 0) ||
              (user->getNumRegions() == 0 && !user->hasTrait<OpTrait::IsTerminator>() && staysInside(user));
     });
   }
@@ -238,7 +265,7 @@ private:
   /// Null: what is stored hangs on more than the place.
   Operation *loopOver(OpBuilder &outside, Family &family) {
     OpBuilder::InsertionGuard guard(outside);
-    Location loc = family.stores[0].getLoc();
+    Location loc = family.stores[0]->getLoc();
     auto together = TogetherOp::create(outside, loc, TypeRange());
     OpBuilder b = OpBuilder::atBlockEnd(&together.getBody().emplaceBlock());
     SmallVector<Value> extents;
@@ -261,7 +288,7 @@ private:
   }
 
   bool store(OpBuilder &b, Family &family, ArrayRef<Value> counters) {
-    Location loc = family.stores[0].getLoc();
+    Location loc = family.stores[0]->getLoc();
     Body body(b, loc, sums, family, counters);
     SmallVector<scf::IfOp> branches;
     for (Operation *op = family.stores[0]; op->getBlock() != ops[0]->getBlock(); op = op->getParentOp())
@@ -276,13 +303,21 @@ private:
         return false;
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, condition, false).thenBlock());
     }
-    Value value = body.make(llvm::map_to_vector(family.stores, [](ElementStoreOp store) { return store.getValue(); }));
+    Value value = body.make(llvm::map_to_vector(family.stores, storedBy));
     SmallVector<Value> indices;
     for (auto [begin, digits] : llvm::zip_equal(family.begin, family.digits))
       indices.push_back(body.emit(begin + sums.numberOf(digits), b.getI64Type()));
     if (!value || !llvm::all_of(indices, [](Value index) { return bool(index); }))
       return false;
-    ElementStoreOp::create(b, loc, family.stores[0].getBuffer(), indices, value);
+    if (ElementStoreOp store = family.toBuffer()) {
+      ElementStoreOp::create(b, loc, store.getBuffer(), indices, value);
+      return true;
+    }
+    auto place = cast<ViewOp>(b.clone(*elementOf(cast<StoreOp>(family.stores[0]))));
+    place.getStartsMutable().assign(indices);
+    auto store = cast<StoreOp>(b.clone(*family.stores[0]));
+    store.getPlaceMutable().assign(place);
+    store.getValueMutable().assign(value);
     return true;
   }
 
@@ -291,21 +326,27 @@ private:
   llvm::MapVector<Value, Family> families;
 };
 
-/// What may stand in a run: it computes, loads, and stores elements of buffers from outside, in loops and branches.
-bool isPlain(Operation *op, const analysis::Divergence &divergence) {
+/// What may stand in a run: it computes, loads, and stores elements of buffers from outside, in loops and branches. `inMemory`: of tensors,
+/// too.
+bool isPlain(Operation *op, const analysis::Divergence &divergence, bool inMemory) {
   return !op->walk([&](Operation *inner) {
               auto store = dyn_cast<ElementStoreOp>(inner);
+              auto result = dyn_cast<StoreOp>(inner);
               auto load = dyn_cast<LoadOp>(inner);
-              bool is = store  ? !divergence.isOwn(store.getBuffer())
-                        : load ? !load.getIsVolatile()
-                               : isa<ElementLoadOp, SyncOp, scf::ForOp, scf::IfOp, scf::YieldOp>(inner) ||
-                                     (inner->getNumRegions() == 0 && isMemoryEffectFree(inner) && !isa<AllocOp>(inner));
+              bool is = store    ? !divergence.isOwn(store.getBuffer())
+                        : result ? inMemory && elementOf(result)
+                        : load   ? !load.getIsVolatile()
+                                 : isa<ElementLoadOp, SyncOp, scf::ForOp, scf::IfOp, scf::YieldOp>(inner) ||
+                                       (inner->getNumRegions() == 0 && isMemoryEffectFree(inner) && !isa<AllocOp>(inner));
               return is ? WalkResult::advance() : WalkResult::interrupt();
             }).wasInterrupted();
 }
 
 bool storesElements(Operation *op) {
-  return op->walk([](ElementStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return op
+      ->walk(
+          [](Operation *inner) { return isa<ElementStoreOp, StoreOp>(inner) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
 }
 
 } // namespace
@@ -340,7 +381,7 @@ void tilery::ownBuffers(ThreadsOp threads) {
   }
 }
 
-void tilery::collectWindows(ThreadsOp threads, ArrayRef<int64_t> strides) {
+void tilery::collectWindows(ThreadsOp threads, ArrayRef<int64_t> strides, bool inMemory) {
   analysis::Divergence divergence(threads, false);
   divergence.run();
   SmallVector<SmallVector<Operation *>> runs;
@@ -350,7 +391,7 @@ void tilery::collectWindows(ThreadsOp threads, ArrayRef<int64_t> strides) {
       return;
     runs.emplace_back();
     for (Operation &op : *block)
-      if (isPlain(&op, divergence) && !op.hasTrait<OpTrait::IsTerminator>())
+      if (isPlain(&op, divergence, inMemory) && !op.hasTrait<OpTrait::IsTerminator>())
         runs.back().push_back(&op);
       else
         runs.emplace_back();

@@ -110,6 +110,58 @@ def test_types(device, dtype, bits, wide):
     check(device, TILES[3], dtype=dtype, bits=bits, wide=wide, stages=0)
 
 
+@tilelang.jit(out_idx=[2])
+def copied(m, n, k, rows, columns, depth, threads, wide, bounded, group=16):
+    """(A * scales) @ B^T: threads bring A, eight or fewer elements each, scale it, and take the result away."""
+
+    @T.prim_func
+    def main(A: T.Tensor((m, k), "float16"), B: T.Tensor((n, k), "float16"), C: T.Tensor((m, n), "float32")):
+        with T.Kernel(T.ceildiv(n, columns), T.ceildiv(m, rows), threads=threads) as (bx, by):
+            a, b = T.alloc_shared((rows, depth), "float16"), T.alloc_shared((columns, depth), "float16")
+            result, c = T.alloc_shared((rows, columns), "float32"), T.alloc_fragment((rows, columns), "float32")
+            own = T.alloc_local([wide], "float16")
+            tx = T.get_thread_binding()
+            T.clear(c)
+            for step in T.Pipelined(T.ceildiv(k, depth), num_stages=2):
+                T.copy(B[bx * columns, step * depth], b)
+                for i in T.serial(rows * depth // (threads * wide)):
+                    for v in T.vectorized(wide):
+                        at = (i * threads + tx) * wide + v
+                        row, column = by * rows + at // depth, step * depth + at % depth
+                        own[v] = T.if_then_else(row < m, A[row, column], 0) if bounded else A[row, column]
+                    for v in T.vectorized(wide):
+                        at = (i * threads + tx) * wide + v
+                        a[at // depth, at % depth] = own[v] * T.cast(at % depth // group + 1, "float16")
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, result)
+            for i in T.serial(rows * columns // threads):
+                row, column = (i * threads + tx) // columns, (i * threads + tx) % columns
+                if by * rows + row < m:
+                    C[by * rows + row, bx * columns + column] = result[row, column] + 1
+
+    return main
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "m, n, k, rows, columns, depth, threads, wide",
+    [
+        (128, 128, 64, 128, 128, 32, 128, 8),
+        (200, 64, 96, 64, 64, 32, 128, 4),
+        (64, 64, 64, 64, 64, 64, 256, 2),
+        (50, 96, 96, 48, 96, 48, 96, 8),
+    ],
+)
+@pytest.mark.parametrize("bounded", [False, True])
+def test_copies(device, m, n, k, rows, columns, depth, threads, wide, bounded):
+    if m % rows and not bounded:
+        pytest.skip("reads behind the tensor")
+    a, b = (torch.randint(-4, 5, (size, k), device=device).half() for size in (m, n))
+    c = copied(m, n, k, rows, columns, depth, threads, wide, bounded)(a, b)
+    scales = torch.arange(k, device=device) % depth // 16 + 1
+    assert torch.equal(c.double(), (a * scales).double() @ b.double().T + 1)
+
+
 @pytest.mark.skipif(bool(os.environ.get("TILERY_EMULATE")), reason="looks at the plan alone")
 @pytest.mark.parametrize("bits, dtype, depth", [(4, "float16", 32), (2, "bfloat16", 64), (4, "bfloat16", 64)])
 def test_plan(bits, dtype, depth):
