@@ -259,6 +259,9 @@ def test_offsets_of_generators(tilery_run):
     tilery_run(
         TORCH
         + """
+import copy
+import io
+
 from torch.utils.checkpoint import checkpoint
 
 def drawn(count, generator=None):
@@ -294,6 +297,20 @@ assert drawn(4) == (9, 20)
 own = torch.Generator(device="cuda").manual_seed(1)
 assert drawn(4, own) == (1, 0) and drawn(4, own) == (1, 4) and drawn(4) == (9, 24)
 assert len(torch.Generator("cpu").get_state()) == host
+seed, offset = own.get_state().view(torch.int64)
+assert (int(seed), int(offset)) == (1, 8)
+state = torch.cuda.get_rng_state().clone()
+first, second = state.view(torch.int64)
+second += 4
+torch.cuda.set_rng_state(state)
+assert generator.get_offset() == 32
+file = io.BytesIO()
+torch.save({"state": state, "copy": copy.deepcopy(state)}, file)
+file.seek(0)
+loaded = torch.load(file, weights_only=True)
+assert type(loaded["state"]) is torch.Tensor and torch.equal(loaded["state"], state) and torch.equal(loaded["copy"], state)
+torch.cuda.set_rng_state(loaded["state"])
+assert generator.get_offset() == 32 and drawn(4) == (9, 32)
 seen = []
 def function(x):
     seen.append(drawn(4))
