@@ -4,10 +4,10 @@
 #include "compiler/targets/cpu/emit_object.h"
 #include "compiler/targets/cpu/kernel.h"
 #include "compiler/targets/cpu/lowering.h"
-#include "compiler/targets/cpu/open_pairs.h"
 #include "compiler/targets/cpu/prepare_products.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/explain_plan.h"
+#include "compiler/lower/open_pairs.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/progress.h"
 #include <unistd.h>
@@ -39,7 +39,7 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
     Progress::step("planning");
     if (!options.plainTile) {
       prepareProducts(kernel);
-      openPairs(kernel);
+      lower::openPairs(kernel, lower::Pairs::all);
       hoistStorePlaces(kernel);
     }
     lower::Plan plan = lower::planKernel(kernel, lowering);

@@ -10,6 +10,7 @@
 #include "compiler/explain/findings.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/kernel_info.h"
+#include "compiler/lower/open_pairs.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/progress.h"
 
@@ -71,6 +72,8 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
     } else {
       if (!why.empty())
         explainGeneral(kernel, why);
+      if (!options.plainTile)
+        lower::openPairs(kernel, lower::Pairs::spread);
       BlockPlan plan = planBlock(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.plan);

@@ -40,8 +40,10 @@ def argsort(x_ptr, o_ptr, id_ptr, N: tl.constexpr, LOG: tl.constexpr):
     tl.store(id_ptr + at, ids)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.int32, torch.int64, torch.float16])
-@pytest.mark.parametrize("n", [2, 8, 32, 128])
+NETWORKS = [(n, dtype) for n in (2, 8, 32, 128) for dtype in (torch.float32, torch.int32, torch.int64, torch.float16)]
+
+
+@pytest.mark.parametrize("n, dtype", [*NETWORKS, (512, torch.float32)])
 def test_sorting_network(engine, device, dtype, n):
     torch.manual_seed(n)
     x = torch.randint(-20, 20, (3, n)).to(dtype)

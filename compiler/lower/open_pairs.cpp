@@ -1,14 +1,23 @@
-#include "compiler/targets/cpu/open_pairs.h"
+#include "compiler/lower/open_pairs.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
-namespace tilery::cpu {
+namespace tilery::lower {
 namespace {
 
 bool isOfPairs(tile::ReduceOp reduce) {
   ArrayRef<int64_t> shape = tile::shapeOf(reduce.getOperands()[0].getType());
   return shape.size() > 1 && shape[reduce.getAxis()] == 2;
+}
+
+/// All that takes the results spreads them over their pairs again.
+bool isSpread(tile::ReduceOp reduce) {
+  auto spreads = [](Operation *user) {
+    auto isBroadcast = [](Operation *next) { return isa<tile::BroadcastOp>(next); };
+    return isa<tile::ExpandDimsOp>(user) && !user->use_empty() && llvm::all_of(user->getUsers(), isBroadcast);
+  };
+  return llvm::all_of(reduce->getUsers(), spreads);
 }
 
 /// Elements 0 and 1 along `axis`.
@@ -70,14 +79,14 @@ void open(tile::ReduceOp reduce) {
 
 } // namespace
 
-void openPairs(tile::KernelOp kernel) {
+void openPairs(tile::KernelOp kernel, Pairs which) {
   SmallVector<tile::ReduceOp> pairs;
   kernel.walk([&](tile::ReduceOp reduce) {
-    if (isOfPairs(reduce))
+    if (isOfPairs(reduce) && (which == Pairs::all || isSpread(reduce)))
       pairs.push_back(reduce);
   });
   for (tile::ReduceOp reduce : pairs)
     open(reduce);
 }
 
-} // namespace tilery::cpu
+} // namespace tilery::lower
