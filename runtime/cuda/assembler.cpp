@@ -1,4 +1,5 @@
 #include "runtime/cuda/assembler.h"
+#include "runtime/cuda/fewer_blocks.h"
 #include "tilery/runtime.h"
 #include <dlfcn.h>
 
@@ -96,15 +97,8 @@ private:
   int result = 0;
 };
 
-} // namespace
-
-bool hasLines(const std::string &ptx) { return ptx.find("\n\t.loc\t") != std::string::npos; }
-
-Assembly assemble(const std::string &ptx, const std::string &arch) {
-  const Compiler *compiler = Compiler::find();
-  if (!compiler)
-    return {};
-  Compilation compilation(*compiler, ptx);
+Assembly assembleOnce(const Compiler &compiler, const std::string &ptx, const std::string &arch) {
+  Compilation compilation(compiler, ptx);
   Assembly assembly;
   assembly.code = compilation.run(arch);
   if (assembly.code.empty()) {
@@ -115,6 +109,24 @@ Assembly assemble(const std::string &ptx, const std::string &arch) {
   checkAssemblerLog(log);
   assembly.spills = spillsOf(log);
   return assembly;
+}
+
+} // namespace
+
+bool hasLines(const std::string &ptx) { return ptx.find("\n\t.loc\t") != std::string::npos; }
+
+Assembly assemble(const std::string &ptx, const std::string &arch) {
+  const Compiler *compiler = Compiler::find();
+  if (!compiler)
+    return {};
+  Assembly best = assembleOnce(*compiler, ptx, arch);
+  for (std::string text = withFewerBlocks(ptx, best.spills); !text.empty(); text = withFewerBlocks(text, best.spills)) {
+    Assembly next = assembleOnce(*compiler, text, arch);
+    if (next.code.empty() || spilledBytes(next.spills) >= spilledBytes(best.spills))
+      break;
+    best = std::move(next);
+  }
+  return best;
 }
 
 } // namespace tilery::cuda
