@@ -1,12 +1,15 @@
 """Triton programs as their users write them.
 
 A program owns some rows (or columns) of a matrix and walks the other dimension in blocks: sums, maxima, online rescaling, passes
-that write. Others multiply, work on vectors and flat indices, or on grids (triton_products.py, _vectors.py, _grids.py)."""
+that write, statistics that later passes take up (triton_statistics.py). Others are such as compilers of graphs write
+(triton_compiled.py), multiply, work on vectors and flat indices, or on grids (triton_products.py, _vectors.py, _grids.py)."""
 
 from programs.frame import Argument, Program
+from programs.triton_compiled import write_compiled
 from programs.triton_expressions import expression, helpers, spread, whole
 from programs.triton_grids import write_grids
 from programs.triton_products import write_product
+from programs.triton_statistics import norm, scaled, softmax
 from programs.triton_vectors import write_vectors
 from programs.writer import Value, Writer
 
@@ -16,8 +19,8 @@ FLOATS = ("float32", "float32", "float32", "float16", "bfloat16")
 
 def write(rng, seed):
     kind = rng.random()
-    writer = write_blocks if kind < 0.5 else write_product if kind < 0.65 else write_vectors if kind < 0.83 else write_grids
-    body, launch, arguments = writer(rng)
+    shares = ((0.42, write_blocks), (0.54, write_compiled), (0.67, write_product), (0.84, write_vectors), (1.0, write_grids))
+    body, launch, arguments = next(writer for end, writer in shares if kind < end)(rng)
     names = ", ".join(a.name for a in arguments)
     source = f"{HEAD}{helpers(body)}{body}\n\ndef launch(debug, {names}):\n{launch}"
     return Program("triton", seed, source, tuple(arguments))
@@ -429,6 +432,7 @@ class Blocks(Writer):
             self.write_pass,
             self.position,
             self.branch,
+            *(lambda how=how: how(self) for how in (softmax, softmax, softmax, norm, norm, scaled)),
         ]
         for _ in range(self.pick(1, 2, 2, 3, 4)):
             self.pick(*phases)()
