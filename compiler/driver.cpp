@@ -55,8 +55,14 @@ class FirstError {
 public:
   explicit FirstError(mlir::MLIRContext *context)
       : handler(context, [this](mlir::Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !found)
+          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error && !found) {
             found = Diagnostic{Diagnostic::Kind::NotImplemented, diagnostic.str(), "", sourceChain(diagnostic.getLocation())};
+            for (mlir::Diagnostic &note : diagnostic.getNotes()) // where there is something to change, the program is at fault
+              if (std::string text = note.str(); llvm::StringRef(text).consume_front("hint: ")) {
+                found->kind = Diagnostic::Kind::Runtime;
+                found->hint = text.substr(6);
+              }
+          }
           return mlir::success();
         }) {}
   [[noreturn]] void raise(const char *otherwise) {

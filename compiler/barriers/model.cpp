@@ -10,7 +10,8 @@ namespace {
 
 struct Barrier {
   unsigned arrivals = 0, pending = 0, phase = 0;
-  int64_t bytes = 0; // expected and not yet here
+  int64_t bytes = 0;  // expected and not yet here
+  bool split = false; // arrivals that belong together have ended a phase and begun the next one
 };
 struct Phase {
   SharedAddress barrier;
@@ -52,20 +53,22 @@ struct Running {
   bool done() const { return next == program->events.size(); }
 };
 /// What explains most comes first: a phase that nobody completes is often the consequence of something else.
-enum class Cause { Bytes, Count, Data, Phase };
-struct Fault {
+enum class Cause { Bytes, Count, Nobody, Parity, Data, Missed, Phase };
+struct Found {
   Cause cause;
-  std::string text;
+  Fault fault;
 };
 
 class Run {
 public:
-  Run(const std::vector<Agent> &programs, const std::vector<size_t> &order, bool lateCopies)
-      : order(order), lateCopies(lateCopies) {
+  Run(const std::vector<Agent> &programs, const Names &names, const std::vector<size_t> &order, bool lateCopies)
+      : names(names), order(order), lateCopies(lateCopies) {
     for (const Agent &program : programs) {
       agents.push_back({&program, 0, 0, 0, false, {}, {}});
       for (const Event &event : program.events)
-        if (event.kind == Event::Copy) {
+        if (event.kind == Event::Arrive) {
+          visited.insert(event.at);
+        } else if (event.kind == Event::Copy) {
           filled.insert(event.at);
           ranges[event.data] = std::max(ranges[event.data], event.count);
         }
@@ -98,6 +101,8 @@ public:
 
 private:
   std::string name(SharedAddress barrier) const {
+    if (auto called = names.find(barrier); called != names.end())
+      return called->second.name;
     bool full = filled.count(barrier);
     size_t number = 0;
     for (auto &[at, state] : barriers)
@@ -105,7 +110,13 @@ private:
     return std::string(full ? "full" : "empty") + " barrier " + std::to_string(number);
   }
 
-  [[noreturn]] void fail(const std::string &text, Cause cause = Cause::Data) const { throw Fault{cause, text}; }
+  /// Arrivals as users count them.
+  std::string arrivals(SharedAddress barrier, unsigned number) const {
+    auto called = names.find(barrier);
+    return std::to_string(number * (called == names.end() ? 1 : called->second.each));
+  }
+
+  [[noreturn]] void fail(const std::string &text, Cause cause = Cause::Data) const { throw Found{cause, {text, source, {}}}; }
 
   Barrier &barrierAt(const Running &agent, SharedAddress at) {
     auto found = barriers.find(at);
@@ -141,11 +152,12 @@ private:
     if (agent.done())
       return false;
     const Event &event = agent.program->events[agent.next];
+    source = event.source;
     switch (event.kind) {
     case Event::Init:
       if (event.count == 0)
         fail("a barrier at byte " + std::to_string(event.at.offset) + " counts no arrivals", Cause::Count);
-      barriers[event.at] = {event.count, event.count, 0, 0};
+      barriers[event.at] = {event.count, event.count, 0, 0, false};
       break;
     case Event::Meet:
       if (!agent.meeting) {
@@ -160,9 +172,10 @@ private:
     case Event::Arrive: {
       Barrier &barrier = barrierAt(agent, event.at);
       if (!barrier.pending)
-        fail(name(event.at) + " gets more than its " + std::to_string(barrier.arrivals) + " arrivals in a phase, from " +
+        fail(name(event.at) + " gets more than its " + arrivals(event.at, barrier.arrivals) + " arrivals in a phase, from " +
                  agent.program->name,
              Cause::Count);
+      barrier.split |= event.continues && barrier.pending == barrier.arrivals;
       --barrier.pending;
       barrier.bytes += event.count;
       completeIfDue(barrier);
@@ -243,59 +256,91 @@ private:
     agent.readings.push_back({at, agent.groups});
   }
 
-  [[noreturn]] void stuck() const {
-    auto first = std::find_if(agents.begin(), agents.end(), [](const Running &a) { return !a.done(); });
-    std::string result;
+  [[noreturn]] void stuck() {
+    std::optional<Found> worst;
+    std::vector<std::pair<const void *, std::string>> waiting;
     for (const Running &agent : agents) {
       if (agent.done() || agent.program->events[agent.next].kind != Event::Wait)
         continue;
-      SharedAddress at = agent.program->events[agent.next].at;
-      const Barrier &barrier = barriers.at(at);
-      std::string who = agent.program->name + " waits for ever: " + name(at);
-      if (barrier.bytes > 0)
-        fail(who + " expects " + std::to_string(barrier.bytes) + " bytes that never come", Cause::Bytes);
-      if (barrier.bytes < 0)
-        fail(who + " gets " + std::to_string(-barrier.bytes) + " bytes more than it expects", Cause::Bytes);
-      if (barrier.pending < barrier.arrivals)
-        fail(who + " counts " + std::to_string(barrier.arrivals) + " arrivals a phase and gets " +
-                 std::to_string(barrier.arrivals - barrier.pending),
-             Cause::Count);
-      if (result.empty())
-        result = who + " is not to complete a phase of parity " + std::to_string(agent.program->events[agent.next].count) +
-                 " any more: the phase is wrong, or nobody arrives";
+      const Event &event = agent.program->events[agent.next];
+      waiting.emplace_back(event.source, name(event.at));
+      auto [cause, why] = whyForEver(agent, event);
+      if (!worst || cause < worst->cause)
+        worst = Found{cause, {agent.program->name + " waits for ever: " + why, event.source, {}}};
     }
-    fail(result.empty() ? first->program->name + " waits for ever for the others" : result, Cause::Phase);
+    if (!worst) {
+      auto first = std::find_if(agents.begin(), agents.end(), [](const Running &a) { return !a.done(); });
+      worst = Found{Cause::Phase, {first->program->name + " waits for ever for the others", nullptr, {}}};
+    }
+    std::erase_if(waiting, [&](auto &other) { return other.first == worst->fault.source; });
+    worst->fault.waiting = std::move(waiting);
+    throw *worst;
+  }
+
+  /// Why a wait does not end.
+  std::pair<Cause, std::string> whyForEver(const Running &agent, const Event &wait) const {
+    const Barrier &barrier = barriers.at(wait.at);
+    std::string who = name(wait.at);
+    if (barrier.bytes > 0)
+      return {Cause::Bytes, who + " expects " + std::to_string(barrier.bytes) + " bytes that never come"};
+    if (barrier.bytes < 0)
+      return {Cause::Bytes, who + " gets " + std::to_string(-barrier.bytes) + " bytes more than it expects"};
+    if (barrier.split)
+      return {Cause::Count, who + " counts " + arrivals(wait.at, barrier.arrivals) +
+                                " arrivals a phase, and more threads arrive together: they end a phase and begin the next one"};
+    if (barrier.pending < barrier.arrivals)
+      return {Cause::Count, who + " counts " + arrivals(wait.at, barrier.arrivals) + " arrivals a phase and gets " +
+                                arrivals(wait.at, barrier.arrivals - barrier.pending)};
+    if (!visited.contains(wait.at) && !filled.contains(wait.at))
+      return {Cause::Nobody, "nobody arrives at " + who};
+    auto known = agent.waited.find(wait.at);
+    unsigned over = known == agent.waited.end() ? 0 : known->second.phases; // that this agent knows of
+    unsigned meant = (over & 1) == wait.count ? over : over + 1;
+    std::string completed = who + " has completed " + (barrier.phase ? std::to_string(barrier.phase) : "no") +
+                            (barrier.phase > 1 ? " phases" : " phase");
+    if (meant > over && barrier.phase > over)
+      return {Cause::Parity, completed + ", of which this role has waited for " + (over ? std::to_string(over) : "none") +
+                                 ": a wait with parity " + std::to_string(wait.count) + " passes over phase " +
+                                 std::to_string(over)};
+    if (meant < barrier.phase)
+      return {Cause::Missed, completed + " before this wait for its phase " + std::to_string(meant) +
+                                 " came: who arrives there does not wait for this role"};
+    return {Cause::Phase, completed + ", and nobody is left to arrive in phase " + std::to_string(barrier.phase) +
+                              ", of parity " + std::to_string(wait.count)};
   }
 
   std::vector<Running> agents;
+  const Names &names;
   const std::vector<size_t> &order;
   bool lateCopies;
+  const void *source = nullptr; // of the event that is at its turn
   std::map<SharedAddress, Barrier> barriers;
   std::map<SharedAddress, Place> places;
   std::deque<Event> copies;                 // that have not arrived
   std::set<SharedAddress> filled;           // barriers that copies credit
+  std::set<SharedAddress> visited;          // barriers at which somebody arrives
   std::map<SharedAddress, uint32_t> ranges; // where copies go to at some time, in bytes
 };
 } // namespace
 
-std::optional<std::string> faultOf(const std::vector<Agent> &agents) {
+std::optional<Fault> faultOf(const std::vector<Agent> &agents, const Names &names) {
   std::vector<size_t> order(agents.size());
   std::iota(order.begin(), order.end(), 0);
-  std::optional<Fault> worst;
+  std::optional<Found> worst;
   for (int direction = 0; direction < 2; ++direction) {
     for (size_t i = 0; i < agents.size(); ++i) {
       for (bool late : {false, true})
         try {
-          Run(agents, order, late).run();
-        } catch (const Fault &fault) {
-          if (!worst || fault.cause < worst->cause)
-            worst = fault;
+          Run(agents, names, order, late).run();
+        } catch (const Found &found) {
+          if (!worst || found.cause < worst->cause)
+            worst = found;
         }
       std::rotate(order.begin(), order.begin() + 1, order.end());
     }
     std::reverse(order.begin(), order.end());
   }
-  return worst ? std::optional(worst->text) : std::nullopt;
+  return worst ? std::optional(worst->fault) : std::nullopt;
 }
 
 } // namespace tilery::barriers

@@ -137,6 +137,10 @@ Barrier Builder::barriers(const std::vector<int64_t> &arrivals) {
   return {op.getResult().getAsOpaquePointer(), int64_t(arrivals.size())};
 }
 
+void Builder::name(const Barrier &barrier, const std::string &name) {
+  toMlir(barrier.handle).getDefiningOp()->setAttr("tile.name", impl->b.getStringAttr(name));
+}
+
 /// The number of a barrier, or a parity.
 static mlir::Value integer(Builder &self, Builder::Impl &impl, const Operand &operand, const char *what) {
   Value value = self.materialize(operand);

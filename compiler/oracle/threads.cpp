@@ -1,4 +1,5 @@
 // tile.threads, tile.roles and what their threads say to each other. Threads are fibers.
+#include "compiler/analysis/barrier_names.h"
 #include "compiler/analysis/thread_set.h"
 #include "compiler/oracle/access.h"
 #include "compiler/oracle/buffer.h"
@@ -335,14 +336,17 @@ void addThreadHandlers(Handlers &table) {
     barrier.bytes += op.getBytes().value_or(0);
     barrier.pending -= int64_t(op.getCount());
     if (barrier.pending < 0)
-      in.fail(op, "a barrier of " + std::to_string(barrier.arrivals) + " arrivals gets more than it lacks in program " +
+      in.fail(op, analysis::barrierName(op.getBarrier(), in.decide(op.getIndex())) + " counts " +
+                      std::to_string(barrier.arrivals) + " arrivals a phase and gets more than it lacks in program " +
                       in.programText());
     barrier.completeIfDue();
   });
   table.add<tile::BarrierWaitOp>([](Interpreter &in, tile::BarrierWaitOp op) {
     BarrierState &barrier = barrierAt(in, op, op.getBarrier(), op.getIndex());
     int64_t parity = in.decide(op.getParity()) & 1;
-    std::string what = "program " + in.programText() + " waits for ever for a barrier that nobody completes";
+    std::string which = analysis::barrierName(op.getBarrier(), in.decide(op.getIndex()));
+    std::string what = "program " + in.programText() + " waits for ever for " + which + ", whose phase of parity " +
+                       std::to_string(parity) + " nobody completes";
     try {
       in.await(op, what, [&] { return (barrier.phase & 1) != parity; });
     } catch (Scheduler::Deadlock) {

@@ -1,4 +1,5 @@
 #include "compiler/passes/barrier_counts.h"
+#include "compiler/analysis/barrier_names.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -45,7 +46,7 @@ void BarrierCounts::arrive(OpBuilder &b, BarrierArriveOp op, IRMapping &values) 
     }
   Value left = arith::SubIOp::create(b, loc, load(b, loc, ring.pending, index), constant(b, loc, op.getCount()));
   Value enough = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, left, none);
-  AssertOp::create(b, loc, enough, Value(), "a barrier gets more arrivals than its phase lacks");
+  AssertOp::create(b, loc, enough, Value(), analysis::barrierName(op.getBarrier()) + " gets more arrivals than its phase lacks");
   Value complete = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, left, none);
   ElementStoreOp::create(b, loc, ring.pending, index, arith::SelectOp::create(b, loc, complete, arrivals, left));
   Value step = arith::ExtUIOp::create(b, loc, b.getI32Type(), complete);

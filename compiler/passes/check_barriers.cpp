@@ -5,8 +5,10 @@
 // run for several numbers of steps, and where more hangs on arguments or data, with several assumptions on these; of long ones the
 // beginning is checked. Roles of block IR that stay unknown, or are wrong with an assumption, get the attribute `block.unchecked`, which
 // says why: they are not to be launched.
+#include "compiler/analysis/barrier_names.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/role_run.h"
+#include "compiler/source_chain.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
@@ -18,6 +20,25 @@ using namespace tilery::tile;
 namespace {
 using barriers::Agent;
 using barriers::Event;
+using barriers::Fault;
+
+int lineOf(Location location) {
+  std::vector<SourceLocation> chain = sourceChain(location);
+  return chain.empty() ? 0 : chain.front().line;
+}
+
+/// "the role of threads 128 to 255"
+std::string nameOf(RolesOp roles, size_t number) {
+  auto who = roles->getAttrOfType<ArrayAttr>("tile.who");
+  auto ranges = who ? dyn_cast<DenseI64ArrayAttr>(who[number]) : DenseI64ArrayAttr();
+  if (!ranges)
+    return "role " + std::to_string(number);
+  std::string threads;
+  for (size_t i = 0; i + 1 < ranges.asArrayRef().size(); i += 2)
+    threads += (i ? ", " : "") + std::to_string(ranges[i]) +
+               (ranges[i + 1] - ranges[i] > 1 ? " to " + std::to_string(ranges[i + 1] - 1) : "");
+  return (roles.getThreads()[number] > 1 ? "the role of threads " : "the role of thread ") + threads;
+}
 
 struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckBarriers)
@@ -27,8 +48,8 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
   void runOnOperation() final {
     getOperation().walk([&](Operation *op) {
       auto certain = [&](auto roles, auto... assumed) {
-        if (std::optional<std::string> fault = faultOf(roles, assumed...)) {
-          op->emitError() << "the barriers of these roles are wrong: " << *fault;
+        if (std::optional<Fault> fault = faultOf(roles, assumed...)) {
+          report(op, *fault);
           signalPassFailure();
         }
       };
@@ -45,12 +66,26 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
     });
   }
 
+  /// At the place where it shows; the hint is for who wrote the barriers.
+  static void report(Operation *roles, const Fault &fault) {
+    auto *at = isa<RolesOp>(roles) ? static_cast<const Operation *>(fault.source) : nullptr;
+    InFlightDiagnostic error = emitError(at ? const_cast<Operation *>(at)->getLoc() : roles->getLoc());
+    error << "the barriers of these roles are wrong: " << fault.text;
+    for (auto &[source, name] : fault.waiting)
+      if (int line = source ? lineOf(const_cast<Operation *>(static_cast<const Operation *>(source))->getLoc()) : 0)
+        error << "; line " << line << " waits for " << name << " meanwhile";
+    if (isa<RolesOp>(roles))
+      error.attachNote()
+          << "hint: a barrier ends phase 0, 1, 2, ... each time all arrivals that it counts are there; a wait for phase n "
+             "has parity n % 2, and parity 1 does not wait at a new barrier";
+  }
+
   /// What is wrong with one of several assumptions, or keeps roles unknown even so. Empty if nothing is.
   std::string faultIfAssumed(block::RolesOp roles) {
     try {
       for (RoleRun::Assumption assumed : {RoleRun::Assumption{true, 1}, {true, 70}, {true, 700}, {false, 70}})
         if (auto fault = faultOf(roles, assumed))
-          return *fault;
+          return fault->text;
       return "";
     } catch (const UnknownRole &unknown) {
       return unknown.why;
@@ -58,7 +93,7 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
   }
 
   /// Loops whose ends hang on arguments are run for no step, for one, and for more steps than a ring has slots.
-  std::optional<std::string> faultOf(block::RolesOp roles, std::optional<RoleRun::Assumption> assumed) {
+  std::optional<Fault> faultOf(block::RolesOp roles, std::optional<RoleRun::Assumption> assumed) {
     SetVector<Value> ends, rings;
     roles.walk([&](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op); loop && !roles->isAncestor(loop.getUpperBound().getParentRegion()->getParentOp()))
@@ -99,8 +134,8 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
         agent.events.push_back({Event::Init, memory.turn(baton, instances, who), 1, {}});
   }
 
-  std::optional<std::string> faultOf(block::RolesOp roles, ArrayRef<Value> rings, const DenseMap<Value, RoleRun::Number> &outside,
-                                     std::optional<RoleRun::Assumption> assumed) {
+  std::optional<Fault> faultOf(block::RolesOp roles, ArrayRef<Value> rings, const DenseMap<Value, RoleRun::Number> &outside,
+                               std::optional<RoleRun::Assumption> assumed) {
     BarrierMemory memory;
     std::vector<Agent> agents;
     SmallVector<std::pair<block::RoleOp, unsigned>> instances;
@@ -131,7 +166,7 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
     return barriers::faultOf(agents);
   }
 
-  std::optional<std::string> faultOf(RolesOp roles) {
+  std::optional<Fault> faultOf(RolesOp roles) {
     BarrierMemory memory;
     DenseMap<Value, RoleRun::Number> outside;
     std::vector<Agent> agents;
@@ -146,13 +181,16 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
       if (!ring.getDefiningOp<BarrierAllocOp>() || ring.getParentBlock() != roles->getBlock() ||
           llvm::any_of(ring.getUsers(), [&](Operation *user) { return !roles->isProperAncestor(user); }))
         throw UnknownRole{"others use its barriers"};
+    barriers::Names names;
     for (auto [number, body] : llvm::enumerate(roles.getBodies())) {
-      Agent agent{"role " + std::to_string(number), 0, {}, true};
+      Agent agent{nameOf(roles, number), 0, {}, true};
       if (number == 0)
         for (Value ring : rings)
           for (auto [i, arrivals] : llvm::enumerate(ring.getDefiningOp<BarrierAllocOp>().getArrivals())) {
-            uint32_t at = memory.of(ring, 8 * cast<BarrierType>(ring.getType()).getCount()) + 8 * i;
-            agent.events.push_back({Event::Init, {0, at}, uint32_t(arrivals / memory.arrivalsAnEvent(ring)), {}});
+            barriers::SharedAddress at{0, memory.of(ring, 8 * cast<BarrierType>(ring.getType()).getCount()) + uint32_t(8 * i)};
+            auto each = uint32_t(memory.arrivalsAnEvent(ring));
+            agent.events.push_back({Event::Init, at, uint32_t(arrivals) / each, {}});
+            names[at] = {analysis::barrierName(ring, i), each};
           }
       agent.events.push_back({Event::Meet, {}, 0, {}});
       RoleRun run(memory, outside);
@@ -160,7 +198,7 @@ struct CheckBarriers : PassWrapper<CheckBarriers, OperationPass<KernelOp>> {
       agent.events.insert(agent.events.end(), run.events.begin(), run.events.end());
       agents.push_back(std::move(agent));
     }
-    return rings.empty() ? std::nullopt : barriers::faultOf(agents);
+    return rings.empty() ? std::nullopt : barriers::faultOf(agents, names);
   }
 };
 } // namespace

@@ -3,6 +3,7 @@
 // Roles that can be executed one after the other, or turn by turn where they loop over the same range, are put in that order; runs of the
 // kernel's integer code show that each wait is over when it is reached (wait_proof.h), and barriers are dropped. Where that cannot be told,
 // or where there is no such order, roles take turns at run time (role_steps.h) and barriers count.
+#include "compiler/analysis/barrier_names.h"
 #include "compiler/analysis/divergence.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/role_pieces.h"
@@ -213,7 +214,9 @@ private:
     }
     for (BarrierWaitOp op : allOf<BarrierWaitOp>(kernel)) {
       OpBuilder b(op);
-      AssertOp::create(b, op.getLoc(), counts.isOver(b, op, same), Value(), "waits for ever for a barrier that nobody completes");
+      std::string which = analysis::barrierName(op.getBarrier());
+      AssertOp::create(b, op.getLoc(), counts.isOver(b, op, same), Value(),
+                       "waits for ever for " + which + ", which nobody completes");
       op.erase();
     }
     for (BarrierAllocOp op : allOf<BarrierAllocOp>(kernel))

@@ -1,5 +1,6 @@
 #include "compiler/passes/role_run.h"
 #include "compiler/analysis/thread_set.h"
+#include "llvm/ADT/ScopeExit.h"
 #include <numeric>
 
 using namespace mlir;
@@ -74,6 +75,8 @@ RoleRun::Number RoleRun::compute(Operation *op) {
 }
 
 void RoleRun::run(Operation &op) {
+  const void *outer = std::exchange(source, &op);
+  llvm::scope_exit back([&] { source = outer; });
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return forLoop(loop);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
@@ -94,8 +97,8 @@ void RoleRun::run(Operation &op) {
     SharedAddress at = barrierAt(arrive.getBarrier(), arrive.getIndex());
     add(Event::Arrive, at, arrive.getBytes().value_or(0));
     for (int64_t more = active.size() * arrive.getCount() / memory.arrivalsAnEvent(arrive.getBarrier()); more > 1; --more) {
-      arriving.insert(events.size());
       add(Event::Arrive, at);
+      events.back().continues = true;
     }
     return;
   }
@@ -255,4 +258,5 @@ void RoleRun::read(Value buffer) {
 
 void RoleRun::add(Event::Kind kind, SharedAddress at, int64_t count, SharedAddress data) {
   events.push_back({kind, at, uint32_t(count), data});
+  events.back().source = source;
 }

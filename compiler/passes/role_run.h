@@ -51,8 +51,6 @@ public:
   llvm::DenseMap<mlir::Value, int64_t> given;
   /// The loops whose turns began, each with how many events there were before.
   std::vector<std::pair<mlir::Operation *, size_t>> turnsBegun;
-  /// Events that go on with the arrivals of the one before.
-  llvm::DenseSet<size_t> arriving;
   /// Writes down barriers alone, and that they are made; reads and copies are not looked at. The threads of `tile.threads` run in lockstep.
   bool onlyBarriers = false;
 
@@ -98,6 +96,7 @@ private:
   llvm::SmallVector<int64_t> active{0}; // those
   bool parted = false;                  // the others do something else
   uint64_t steps = 0;
+  const void *source = nullptr; // the op that is run
 };
 
 /// True if the op, or one inside it, is of those that RoleRun writes down.

@@ -1,4 +1,5 @@
 #include "compiler/passes/role_steps.h"
+#include "compiler/analysis/barrier_names.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -372,7 +373,8 @@ private:
         Value elsewhere =
             arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, read(b, loc, next), number(b, loc, step.number));
         AssertOp::create(b, loc, elsewhere, Value(),
-                         "role " + std::to_string(index) + " waits for ever for a barrier that nobody completes");
+                         "role " + std::to_string(index) + " waits for ever for " +
+                             analysis::barrierName(cast<BarrierWaitOp>(step.op).getBarrier()) + ", which nobody completes");
       }
       reportWaits(b, step.body);
       reportWaits(b, step.other);

@@ -179,7 +179,7 @@ bool passes(KernelOp kernel, const DenseMap<Value, int64_t> &ends, std::vector<s
       return true;
     const Event &event = run.events[i];
     BarrierState &state = states[event.at];
-    bool isBeyond = event.kind == Event::Arrive && !ends.empty() && state.pending == state.arrivals && run.arriving.contains(i);
+    bool isBeyond = event.kind == Event::Arrive && !ends.empty() && state.pending == state.arrivals && event.continues;
     if (isBeyond || !state.take(event)) // the arrival before was the last of a phase, or the wait is not over
       return false;
   }

@@ -259,6 +259,8 @@ public:
 
   // Barriers of a program: a phase completes after its arrivals.
   Barrier barriers(const std::vector<int64_t> &arrivals);
+  /// What errors call them.
+  void name(const Barrier &barrier, const std::string &name);
   void arrive(const Barrier &barrier, const Operand &index, int64_t count);
   /// Waits until the phase of parity `parity` has completed.
   void wait(const Barrier &barrier, const Operand &index, const Operand &parity);

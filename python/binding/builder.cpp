@@ -187,6 +187,7 @@ static void bindRegions(nb::class_<Builder> &c) {
       .def("role_begin", &Builder::beginRole)
       .def("role_end", &Builder::endRole)
       .def("barriers", &Builder::barriers)
+      .def("name_barriers", &Builder::name)
       .def("arrive",
            [](Builder &b, const Barrier &barrier, Any index, int64_t count) { b.arrive(barrier, toOperand(index), count); })
       .def("wait", [](Builder &b, const Barrier &barrier, Any index,

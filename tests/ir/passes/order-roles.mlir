@@ -268,9 +268,9 @@ tile.kernel @to_and_fro(%out: !tile.access<4xf32>, %x: tensor<4xf32>, %n: i32) {
 // CHECK-LABEL: tile.kernel @at_run_time
 // CHECK-NOT:     tile.roles
 // CHECK:         scf.while
-// CHECK:           tile.assert %{{.*}}, "a barrier gets more arrivals than its phase lacks"
-// CHECK:           tile.assert %{{.*}}, "role 0 waits for ever for a barrier that nobody completes"
-// CHECK:           tile.assert %{{.*}}, "role 1 waits for ever for a barrier that nobody completes"
+// CHECK:           tile.assert %{{.*}}, "the barrier of line {{[0-9]+}} gets more arrivals than its phase lacks"
+// CHECK:           tile.assert %{{.*}}, "role 0 waits for ever for the barrier of line {{[0-9]+}}, which nobody completes"
+// CHECK:           tile.assert %{{.*}}, "role 1 waits for ever for the barrier of line {{[0-9]+}}, which nobody completes"
 // CHECK-NOT:     tile.barrier
 tile.kernel @at_run_time(%out: !tile.access<4xf32>, %x: tensor<4xf32>, %n: i32, %flag: i1) {
   %zero = arith.constant 0 : i32
@@ -319,7 +319,7 @@ tile.kernel @alone() {
 // -----
 
 // CHECK-LABEL: tile.kernel @waits_for_ever
-// CHECK:         tile.assert %{{.*}}, "waits for ever for a barrier that nobody completes"
+// CHECK:         tile.assert %{{.*}}, "waits for ever for the barrier of line {{[0-9]+}}, which nobody completes"
 tile.kernel @waits_for_ever() {
   %zero = arith.constant 0 : i32
   %b = tile.barrier_alloc [128] : !tile.barrier<1>

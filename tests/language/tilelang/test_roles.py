@@ -169,7 +169,7 @@ def test_a_wait_that_never_ends_is_reported():
     kernel, y = tilelang.compile(main), torch.zeros(1, dtype=torch.int32)
     kernel(torch.ones(1, dtype=torch.int32), y)
     assert y.item() == 7
-    with pytest.raises(Error, match=r"for ever for a barrier that nobody completes") as caught:
+    with pytest.raises(Error, match="waits for ever for `full`, ") as caught:
         kernel(torch.zeros(1, dtype=torch.int32), y)
     assert "T.barrier_wait(full, 0)" in str(caught.value)
 

@@ -4,6 +4,11 @@
 using namespace tilery::barriers;
 
 namespace {
+std::string textOf(const std::vector<Agent> &agents, const Names &names = {}) {
+  std::optional<Fault> fault = faultOf(agents, names);
+  return fault ? fault->text : "none";
+}
+
 /// A producer that fills a ring of stages for consumers, as the Hopper matmul does, and what may be wrong with it.
 struct Ring {
   uint32_t stages = 3, consumers = 2, steps = 10;
@@ -59,7 +64,7 @@ struct Ring {
     }
     return all;
   }
-  std::string fault() const { return faultOf(agents()).value_or("none"); }
+  std::string fault() const { return textOf(agents()); }
 };
 } // namespace
 
@@ -77,12 +82,12 @@ TEST(BarrierModel, RingsThatAreRight) {
 }
 
 TEST(BarrierModel, WrongPhase) {
+  EXPECT_EQ(Ring{.producerParity = 0}.fault(), "the producer waits for ever: empty barrier 0 has completed no phase, and nobody "
+                                               "is left to arrive in phase 0, of parity 0");
   EXPECT_EQ(
-      Ring{.producerParity = 0}.fault(),
-      "the producer waits for ever: empty barrier 0 is not to complete a phase of parity 0 any more: the phase is wrong, or "
-      "nobody arrives");
-  EXPECT_EQ(Ring{.consumerParity = 1}.fault(),
-            "warpgroup 1 reads data at byte 1024 before it has arrived: it waits for the wrong phase, or for too few bytes");
+      Ring{.consumerParity = 1}.fault(),
+      "warpgroup 1 waits for ever: full barrier 0 has completed 1 phase, of which this role has waited for none: a wait with "
+      "parity 1 passes over phase 0");
   EXPECT_EQ(Ring{.frozenPhase = true}.fault(), "full barrier 0 gets more than its 1 arrivals in a phase, from the producer")
       << "the second round waits for the first one's phase";
 }
@@ -125,12 +130,12 @@ TEST(BarrierModel, WhatIsTakenNeedNotBeRead) {
         return event.kind == Event::Read && int(wait) > skipped && int(wait) <= skipped + rounds;
       });
     }
-    EXPECT_EQ(faultOf(agents).value_or("none"), "none") << "from step " << skipped << ", " << rounds << " steps";
+    EXPECT_EQ(textOf(agents), "none") << "from step " << skipped << ", " << rounds << " steps";
     // What is given back too early is found in the other steps.
     for (Event &event : agents[1].events)
       if (event.kind == Event::WaitReads)
         event.count = 1;
-    EXPECT_NE(faultOf(agents).value_or("none"), "none");
+    EXPECT_NE(textOf(agents), "none");
   }
 }
 
@@ -164,9 +169,9 @@ TEST(BarrierModel, EveryOtherPhase) {
     }
     return agents;
   };
-  EXPECT_NE(faultOf(agents(0)), std::nullopt) << "by parity alone the second would take phase 3 for phase 1";
-  EXPECT_EQ(faultOf(agents(1)).value_or("none"), "none");
-  EXPECT_NE(faultOf(agents(2)), std::nullopt) << "not by turns";
+  EXPECT_TRUE(faultOf(agents(0))) << "by parity alone the second would take phase 3 for phase 1";
+  EXPECT_EQ(textOf(agents(1)), "none");
+  EXPECT_TRUE(faultOf(agents(2))) << "not by turns";
 }
 
 TEST(BarrierModel, Beginnings) {
@@ -175,6 +180,46 @@ TEST(BarrierModel, Beginnings) {
   std::vector<Agent> alone = Ring{.steps = 1}.agents();
   alone[1].events.erase(alone[1].events.begin()); // does not come to the meeting
   EXPECT_TRUE(faultOf(alone));
+}
+
+// What users are told: names of theirs, arrivals as they count them, and where the event came from.
+TEST(BarrierModel, NamesAndPlaces) {
+  const SharedAddress full{0, 0}, empty{0, 8};
+  const Names names{{full, {"`full`", 64}}, {empty, {"`empty`", 64}}};
+  int places[4] = {};
+  auto fault = [&](uint32_t arrivals, std::vector<Event> producer, std::vector<Event> consumer) {
+    std::vector<Agent> agents{{"one", 0, {{Event::Init, full, arrivals}, {Event::Init, empty, 1}, {Event::Meet, {}}}, true},
+                              {"two", 0, {{Event::Meet, {}}}, true}};
+    for (auto [i, part] : {std::pair{0, &producer}, {1, &consumer}})
+      for (Event event : *part) {
+        event.source = &places[2 * i + (event.kind == Event::Wait)];
+        agents[i].events.push_back(event);
+      }
+    return faultOf(agents, names);
+  };
+  const Event arrive{Event::Arrive, full}, wait{Event::Wait, full}, release{Event::Arrive, empty}, acquire{Event::Wait, empty};
+  EXPECT_FALSE(fault(1, {arrive, acquire}, {wait, release}));
+
+  std::optional<Fault> few = fault(2, {arrive, acquire}, {wait, release});
+  ASSERT_TRUE(few);
+  EXPECT_EQ(few->text, "two waits for ever: `full` counts 128 arrivals a phase and gets 64");
+  EXPECT_EQ(few->source, &places[3]);
+  ASSERT_EQ(few->waiting.size(), 1u);
+  EXPECT_EQ(few->waiting.front().first, &places[1]);
+  EXPECT_EQ(few->waiting.front().second, "`empty`");
+
+  EXPECT_EQ(fault(1, {acquire}, {wait, release})->text, "two waits for ever: nobody arrives at `full`");
+  EXPECT_EQ(fault(1, {acquire}, {wait, release})->source, &places[3]);
+  Event more = arrive;
+  more.continues = true;
+  EXPECT_EQ(
+      fault(1, {arrive, more, acquire}, {wait, release})->text,
+      "two waits for ever: `full` counts 64 arrivals a phase, and more threads arrive together: they end a phase and begin the "
+      "next one");
+  EXPECT_FALSE(fault(2, {arrive, more, acquire}, {wait, release})) << "as many as it counts";
+  EXPECT_EQ(fault(1, {arrive, arrive, acquire}, {wait, release})->text,
+            "two waits for ever: `full` has completed 2 phases before this wait for its phase 0 came: who arrives there does not "
+            "wait for this role");
 }
 
 TEST(BarrierModel, ATraceThatIsCutShortIsNoFault) {

@@ -25,6 +25,12 @@ class Barriers:
     def shape(self) -> tuple[int, ...]:
         return (len(self.arrivals),)
 
+    def call(self, name: str) -> None:
+        """Gives it the name of the variable that holds it first."""
+        if self.name is None:
+            self.name = name
+            kernel("a barrier").native.name_barriers(self.handle, name)
+
     def scope(self) -> str:
         return self.scope_name
 

@@ -42,6 +42,10 @@ class Memory:
         self.shape, self.dtype, self.scope_name, self.name = tuple(shape), dtype(element), scope, name
         self.native, self.strides = native, strides
 
+    def call(self, name: str) -> None:
+        """Gives it the name of the variable that holds it first."""
+        self.name = self.name or name
+
     def scope(self) -> str:
         return self.scope_name
 

@@ -17,6 +17,7 @@ from ...frontend.language import Language, Loop
 from ...frontend.regions import Getter, Names, Putter
 from ...frontend.structure import Number, Undefined
 from .arithmetic import Arithmetic
+from .barriers import Barriers
 from .checks import Checks
 from .clusters import Clusters
 from .context import kernel, set_current
@@ -394,8 +395,8 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
             return old
         if fresh:
             value.bound, value.name, value.memory.name = True, name, name
-        elif isinstance(value, Memory):
-            value.name = value.name or name
+        elif isinstance(value, (Memory, Barriers)):
+            value.call(name)
         elif not isinstance(value, (Region, Lanes, Pending)):  # which name memory
             value = read(value)
         return value

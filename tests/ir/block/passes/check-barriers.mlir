@@ -58,7 +58,7 @@ tile.kernel @kept(%a: !tile.ptr<f32>, %n: i64, %steps: i32) {
   %ring = block.ring takers 1 : !ring
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  // expected-error @+1 {{the barriers of these roles are wrong: role @load waits for ever: empty barrier 0}}
+  // expected-error @+1 {{the barriers of these roles are wrong: role @load waits for ever: nobody arrives at empty barrier 0}}
   block.roles {
     block.role @load warps 1 {
       scf.for %i = %c0 to %steps step %c1 : i32 {
