@@ -61,14 +61,31 @@ def more(x, y, by=1):
             y[i] = x[i] + by
 
 @tilelang.jit
-def made(x):
+def made(x, sums):
+    M = T.const("M")
+    N = T.dynamic("N")
+    x: T.Tensor[[N, M], T.float32]
+    sums: T.Tensor[[N], T.float32]
+    y = T.empty((N, M), T.float32)
+    firsts = T.empty((N,), T.float16)
+    with T.Kernel(N, threads=64) as row:
+        for i in T.Parallel(M):
+            y[row, i] = x[row, i] + sums[row]
+        firsts[row] = x[row, 0]
+    return y, firsts
+
+@tilelang.jit
+def again(sums):
     N = T.const("N")
-    x: T.Tensor[[N], T.float32]
-    y = T.empty((N,), T.float32)
+    sums: T.Tensor[[N], T.float32]
+    result = T.empty((N,), T.float32)
+    other = result
+    sums = T.empty((N,), T.float32)
     with T.Kernel(1, threads=64):
         for i in T.Parallel(N):
-            y[i] = x[i] + 1
-    return y
+            other[i] = i
+            sums[i] = 2 * i
+    return sums, result
 """
 FILES = {
     "kernels/eager.py": EAGER,
@@ -168,6 +185,53 @@ def test_eager_kernels_of_tilelang(compiled):
     assert (y == 4).all()
 
 
+def tensor(shape, kind, offset, wide=0):
+    """A tensor of NaN, of which each row is `wide` longer, `offset` elements behind an aligned place."""
+    *outer, columns = shape
+    memory = np.full(int(np.prod(outer)) * (columns + wide) + offset + 16, np.nan, kind)
+    first = offset - memory.ctypes.data // memory.itemsize % 16
+    return memory[first % 16 :][: int(np.prod(outer)) * (columns + wide)].reshape(*outer, columns + wide)[..., :columns]
+
+
+def test_what_a_kernel_makes_comes_last(compiled):
+    """A function that returns tensors takes them behind its arguments, wherever the caller has put them."""
+    folder = compiled("kernels/eager.py:made", "-s", "M=100")
+    declared = "int made(void *stream, TileryArgument x, TileryArgument sums, TileryArgument y, TileryArgument firsts);"
+    assert declared in (folder / "made.h").read_text()
+    library = aot.Library.open(folder / "made.tilery")
+    for rows, offset in ((1, 0), (7, 0), (7, 1), (65, 3)):
+        x, sums = np.random.randn(rows, 100).astype(np.float32), np.random.randn(rows).astype(np.float32)
+        y, firsts = tensor((rows, 100), np.float32, offset), tensor((rows,), np.float16, offset)
+        library.call("made", x, sums, y, firsts)
+        np.testing.assert_array_equal(y, x + sums[:, None])
+        np.testing.assert_array_equal(firsts, x[:, 0].astype(np.float16))
+    for wrong, said in (
+        (tensor((65, 100), np.float32, 0, wide=20), r"made\.y\.strides\[0\] has an unsatisfied constraint: 120 == 100"),
+        (np.zeros((65, 200), np.float32)[:, ::2], r"made\.y\.strides\[0\]"),
+        (np.zeros((100, 65), np.float32).T, r"made\.y\.strides\[0\]"),
+        (np.zeros((65, 101), np.float32), r"made\.y\.shape\[1\] has an unsatisfied constraint: 101 == 100"),
+        (np.zeros((64, 100), np.float32), r"made\.y\.shape\[0\] has an unsatisfied constraint: 64 == 65"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            library.call("made", x, sums, wrong, firsts)
+    with pytest.raises(TypeError, match="expected a float16 tensor"):
+        library.call("made", x, sums, y, np.zeros(65, np.float32))
+
+
+def test_results_have_names_of_their_own(compiled):
+    folder = compiled("kernels/eager.py:again", "-s", "N=5")
+    assert "TileryArgument sums, TileryArgument sums_0, TileryArgument result)" in (folder / "again.h").read_text()
+    sums, twice, once = (np.full(5, np.nan, np.float32) for _ in range(3))
+    aot.Library.open(folder / "again.tilery").call("again", sums, twice, once)
+    assert np.isnan(sums).all() and (twice == 2 * np.arange(5)).all() and (once == np.arange(5)).all()
+
+
+def test_what_a_kernel_makes_on_gpus(compiled):
+    library = aot.Library.open(compiled("kernels/eager.py:made", "-s", "M=100", "-t", "sm_80,sm_90a") / "made.tilery")
+    with pytest.raises(RuntimeError, match="was not compiled for this kind of call or machine"):
+        library.call("made", *(np.zeros(shape, np.float32) for shape in ((3, 100), (3,), (3, 100))), np.zeros(3, np.float16))
+
+
 def test_prim_funcs_and_folders(compiled):
     folder = compiled("kernels/tilelang.py:plain", "-t", "sm_80")
     assert sorted(path.name for path in folder.iterdir()) == ["plain.c", "plain.h", "plain.tilery"]
@@ -197,7 +261,6 @@ WRONG = [
     (["kernels/tilelang.py:triple", "-s", "m=3"], 1, "its parameters: n, kind"),
     (["kernels/eager.py:more"], 1, "is missing the tensor `x`"),
     (["kernels/eager.py:more"], 1, "constants may be given by name instead: N"),
-    (["kernels/eager.py:made", "-s", "N=64"], 1, "a function compiled ahead of time takes its results as parameters"),
     (["kernels/tilelang.py:plain", "-s", "3"], 1, "takes no signature"),
     (["kernels/tilelang.py:plain", "--num-warps", "4"], 2, "--num-warps is for kernels of Tileon"),
 ]

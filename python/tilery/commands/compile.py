@@ -9,7 +9,8 @@ The signature is that of the kernel's language:
   Tileon, Triton   a part a parameter: a type (*fp32: a pointer), `:16` where the value divides by 16, or a compile-time value
   NineToothed      the element type of each argument that declares none; NAME=NUMBER for symbols (block sizes else are chosen)
   TileLang         the arguments of the function of @tilelang.jit, as Python writes them; none for a @T.prim_func;
-                   of a kernel whose tensors its body declares, the sizes of T.const by name: N=1024
+                   of a kernel whose tensors its body declares, the sizes of T.const by name: N=1024.
+                   Callers give results, too: what T.empty makes behind the other tensors
 The file is imported, not run as a program: what stands under `if __name__ == "__main__"` does not run."""
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class CompiledKernel(compile.CompiledKernel):
         self.kernel, self.layouts, self.absent = kernel, layouts, absent
         function = kernel.prim_func
         specialisation: list[Any] = ["tilelang", function.__name__, list(function.params), kernel.out_idx, layouts]
-        specialisation += [function.compile_time, kernel.lone, vars(kernel.options.arithmetic)]
+        specialisation += [function.compile_time, kernel.lone, vars(kernel.options.arithmetic), kernel.given_results]
         # What lies at an address may be part of a tensor.
         options = {"disjoint": False} if kernel.has_addresses else {"names": kernel._names()}
         super().__init__(function.__name__, function.function, [*specialisation, absent], signature, **options)
@@ -143,7 +143,9 @@ class JITKernel(OwnCopy, _native.Launcher):
         prim_func: PrimFunc,
         out_idx: int | Sequence[int] | None = None,
         options: Options | None = None,
+        given_results: bool = False,
     ) -> None:
+        """given_results: calls give what T.empty makes, behind their other arguments."""
         prim_func.check()
         self.options = options = options or Options()
         self.prim_func, self.target, self.pass_configs = prim_func, options.target, options.pass_configs
@@ -160,7 +162,8 @@ class JITKernel(OwnCopy, _native.Launcher):
         kinds = [kind.dtype if isinstance(kind, TensorType) else kind for kind in self.params]
         self.has_addresses = "handle" in kinds
         self._traced: dict[tuple[Layouts, tuple[str, ...]], Kept] = {}
-        if not self.out_idx and prim_func.traced and not self.lone and options.arithmetic == Arithmetic():
+        self.given_results = given_results
+        if not self.out_idx and not given_results and prim_func.traced and not self.lone and options.arithmetic == Arithmetic():
             layouts, kept = prim_func.traced
             self._traced[layouts, ()] = kept
         self._outputs: list[Any] | None = None  # torch's types of outputs that lie in bytes, else None
@@ -247,8 +250,7 @@ class JITKernel(OwnCopy, _native.Launcher):
         if self.out_idx:
             return [self.params[i] for i in self.out_idx]
         self.prim_func.script()  # which notes what it returns
-        found: list[TensorType] = (self.prim_func.notes or {}).get("outputs", [])
-        return found
+        return [kind for _, kind in (self.prim_func.notes or {}).get("outputs", [])]
 
     def taking_results(self) -> JITKernel:
         """The same function, which takes the tensors that this one makes."""
@@ -311,6 +313,7 @@ class JITKernel(OwnCopy, _native.Launcher):
                     absent,
                     lone=self.lone,
                     arithmetic=self.options.arithmetic,
+                    given_results=(16 if layouts else 1) if self.given_results else 0,
                 )
             )
         return self._traced[key]
@@ -408,7 +411,7 @@ class JITKernel(OwnCopy, _native.Launcher):
 
     def export_library(self, path: str | Path) -> None:
         """Writes the code for this machine to a file, whose functions `tilelang.tvm.runtime.load_module(path)` has; they take all
-        tensors, results too."""
+        tensors, results too: what T.empty makes behind the others."""
         from .library import export
 
         export(self.prim_func, self._for_layouts(), path)
@@ -421,7 +424,7 @@ class JITKernel(OwnCopy, _native.Launcher):
 
     def _for_layouts(self) -> Callable[[Layouts, int], CompiledKernel]:
         """What makes code for tensors of such layouts, all of them arguments, on a GPU or the CPU (-1)."""
-        whole = JITKernel(self.prim_func, None, self.options)
+        whole = JITKernel(self.prim_func, None, self.options, given_results=True)
         return lambda layouts, device: CompiledKernel(whole, layouts, SimpleNamespace(device=device, aliases=()))
 
     def _ptx(self) -> str:

@@ -23,38 +23,30 @@ def export(function: PrimFunc, compiled: Callable[[Any, int], Any], path: str | 
     """Writes a function for the CPU and, where there is one, the GPU of this machine; `load_module` reads it. It takes all of its
     tensors: results, too, are allocated by who calls it. compiled: makes its code for such layouts, on a GPU or the CPU (-1).
 
-    :raises NotImplementedError: for programs that return tensors or take addresses."""
+    :raises NotImplementedError: for programs that take addresses."""
     on = ("host", *(targets_of("cuda") if _native.gpu_count() else ()))
     Path(path).write_bytes(packed([entry_of(function, compiled, function.__name__, on)]))
 
 
 def entry_of(function: PrimFunc, compiled: Callable[[Any, int], Any], name: str, targets: Iterable[str]) -> Entry:
     """A function as an entry of a bundle: for each target code for tensors as libraries usually allocate them, and for others.
-    It takes all of its tensors. compiled: as for `export`.
+    It takes all of its tensors, and behind them what it makes by T.empty and returns. compiled: as for `export`.
 
-    :raises NotImplementedError: for programs that return tensors or take addresses."""
+    :raises NotImplementedError: for programs that take addresses."""
     kinds = [kind for _, kind in function.params]
     if "handle" in kinds:
         raise error(NotImplementedError, f"`{function.__name__}` takes addresses: it is no library function")
     usual = usual_layouts(function.params)
+    function.script()  # which notes what it returns
+    made = (function.notes or {}).get("outputs", [])
+    aligned = [("address divisible", len(function.params) + i, 0, 16) for i in range(len(made))] if usual else []
     variants: list[Variant] = []
     for target in targets:
-        for layouts, conditions in ((usual, _conditions(function, usual)), ((), [])):
+        for layouts, conditions in ((usual, _conditions(function, usual) + aligned), ((), [])):
             kernel = compiled(layouts, 0 if on_gpu(target) and _native.gpu_count() else -1)
             variants.append(image_for(kernel, target, conditions))
-            _refuse_results(function)
-    parameters = [_parameter(name, kind) for name, kind in function.params]
+    parameters = [_parameter(name, kind) for name, kind in (*function.params, *made)]
     return Entry(name, parameters, variants)
-
-
-def _refuse_results(function: PrimFunc) -> None:
-    """Tracing notes what a program returns. Who calls a library function allocates its tensors."""
-    if "tilelang_out_idx" in (function.notes or {}):
-        raise error(
-            NotImplementedError,
-            f"`{function.__name__}` returns what T.empty made: a function compiled ahead of time takes its results as parameters",
-            hint="declare the result as another parameter, without T.empty and return, or name a parameter by out_idx",
-        )
 
 
 def _parameter(name: str, kind: Any) -> Parameter:

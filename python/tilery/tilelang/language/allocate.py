@@ -100,7 +100,9 @@ def empty(*shape: Any, dtype: Any = None) -> Memory:
         sizes.append(last)
     if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
         sizes = list(sizes[0])
-    return trace.add_tensor(Memory(shape_of(sizes), "float32" if dtype is None else dtype, "global"), "output")
+    made = trace.add_tensor(Memory(shape_of(sizes), "float32" if dtype is None else dtype, "global"), "output")
+    made.divisibility = trace.results_divide_by
+    return made
 
 
 def alloc_global(shape: Sequence[Any] | Any, dtype: str, scope: str = "global") -> Memory:

@@ -36,11 +36,13 @@ def build(
     work: Work | None = None,
     lone: bool = False,
     arithmetic: Arithmetic = Arithmetic(),
+    given_results: int = 0,
 ) -> Any:
     """The module of `prim_func`: its kernels and the host function `host_name`. layouts: parameter name -> (divisibility of the
     address in bytes, [1, 16 or 0 a stride]).
     A parameter whose position is in output_positions is allocated by the call; one named in `left_out` is None.
-    lone: for a target whose blocks are one thread. arithmetic: what is said of it goes before what the body says."""
+    lone: for a target whose blocks are one thread. arithmetic: what is said of it goes before what the body says.
+    given_results: the call gives what T.empty makes, too, behind its arguments, at addresses that divide by this; 0: not."""
     from .phases import NeedsWorkspace  # what the disk cache has is not traced
 
     needed: list[NeedsWorkspace] = []
@@ -48,7 +50,9 @@ def build(
     threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
     while True:
         try:
-            return _build(prim_func, output_positions, layouts, left_out, work, lone, arithmetic, needed, scalars, threaded)
+            return _build(
+                prim_func, output_positions, layouts, left_out, work, lone, arithmetic, given_results, needed, scalars, threaded
+            )
         except NeedsArithmetic as needs:
             arithmetic = arithmetic.or_else(needs.wanted)
         except NeedsWorkspace as need:
@@ -65,6 +69,7 @@ def _build(
     work: Work | None,
     lone: bool,
     arithmetic: Arithmetic,
+    given_results: int,
     needed: Sequence[NeedsWorkspace],
     scalars: dict[str, Var],
     threaded: set[tuple[int, Any]],
@@ -75,6 +80,7 @@ def _build(
     native.set_position(position.current)
     with Trace(native, prim_func.__name__) as trace:
         trace.threaded, trace.lone, trace.arithmetic = threaded, lone, arithmetic
+        trace.results_divide_by = given_results or trace.results_divide_by
         native.fast_math(bool(arithmetic.fast))
         if arithmetic.fused is False:
             native.round_each()
@@ -102,8 +108,12 @@ def _build(
         prim_func.used = [name for (name, _), value in zip(prim_func.params, arguments) if id(value) in trace.used]
         if result is not None:
             prim_func.notes["tilelang_out_idx"] = list(range(-len(outputs), 0))
-            prim_func.notes["outputs"] = [TensorType(memory.shape, memory.dtype) for memory in outputs]
-        _host(trace, prim_func, host_parameters(prim_func, output_positions, left_out), scalars, outputs)
+            prim_func.notes["outputs"] = _named(outputs, [name for name, _ in prim_func.params])
+        params = host_parameters(prim_func, output_positions, left_out)
+        if given_results and result is not None:
+            params += _give(trace, outputs, prim_func.notes["outputs"])
+            outputs = []
+        _host(trace, prim_func, params, scalars, outputs)
         return native.finish()
 
 
@@ -160,6 +170,29 @@ def _outputs(prim_func: Any, trace: Trace, result: Any, output_positions: Sequen
     return returned
 
 
+def _named(outputs: Sequence[Memory], taken: Iterable[str]) -> list[tuple[str, TensorType]]:
+    """[(a name of its own, type)] of the tensors that a function returns: that of the variable, where it has one."""
+    found: list[tuple[str, TensorType]] = []
+    used = set(taken)
+    for memory in outputs:
+        first = name = memory.name or "result"
+        number = 0
+        while name in used:
+            name, number = f"{first}_{number}", number + 1
+        used.add(name)
+        found.append((name, TensorType(memory.shape, memory.dtype)))
+    return found
+
+
+def _give(trace: Trace, outputs: Sequence[Memory], named: Sequence[tuple[str, TensorType]]) -> list[tuple[str, str, int]]:
+    """What T.empty made becomes arguments of the call; their parameters."""
+    made = {id(memory) for memory in outputs}
+    trace.tensors = [(memory, "argument" if id(memory) in made else role) for memory, role in trace.tensors]
+    for memory, (name, _) in zip(outputs, named):
+        memory.name, memory.strides = name, [CallStride() for _ in memory.shape]  # which the call is checked for
+    return [(name, kind.dtype.storage, len(kind.shape)) for name, kind in named]
+
+
 def host_name(prim_func: Any) -> str:
     return f"{prim_func.__name__}_host"
 
@@ -207,9 +240,10 @@ def _host(
         native.host_check(
             actual, expected, f"Argument {name}.{memory.name}.{what}[{dim}] has an unsatisfied constraint: {{0}} == {{1}}{shown}"
         )
-    for parameter, kind in prim_func.params:
-        if isinstance(kind, TensorType) and kind.strides is None and parameter in tensors and id(tensors[parameter]) in handles:
-            _check_contiguous(native, name, tensors[parameter], handles[id(tensors[parameter])])
+    strided = {p for p, kind in prim_func.params if isinstance(kind, TensorType) and kind.strides is not None}
+    for parameter, memory in tensors.items():
+        if parameter not in strided and id(memory) in handles:
+            _check_contiguous(native, name, memory, handles[id(memory)])
     for memory, role in trace.tensors:
         if id(memory) in trace.gapless and role == "argument":
             for dim, step in enumerate(row_major(memory.shape)):
