@@ -80,6 +80,32 @@ def test_configurations_fill_in_what_has_no_default():
         assert kernel.config["block"] in (8, 16)
 
 
+def test_an_eager_call_that_tunes_updates_its_tensors_once():
+    """Candidates are timed on copies, of which one tensor that is given twice stays one."""
+
+    @autotuner.autotune(configs=[{"block": 8}, {"block": 16}, {"block": 32}], warmup=1, rep=1)
+    @tilelang.jit
+    def add_to(x, y, z, block=4):
+        N = T.const("N")
+        x: T.Tensor[[N], T.float32]
+        y: T.Tensor[[N], T.float32]
+        z: T.Tensor[[N], T.float32]
+        with T.Kernel(T.ceildiv(N, block), threads=block) as b:
+            for i in T.Parallel(block):
+                y[b * block + i] += x[b * block + i]
+                z[b * block + i] -= x[b * block + i]
+
+    x, y, z = torch.randn(64), torch.zeros(64), torch.ones(64)
+    add_to(x, y, z)
+    torch.testing.assert_close(y, x, rtol=0, atol=0)
+    torch.testing.assert_close(z, 1 - x, rtol=0, atol=0)
+    add_to(x, y, z)
+    torch.testing.assert_close(y, 2 * x, rtol=0, atol=0)
+    both = torch.ones(64)
+    add_to(x, both, both)  # adds and takes away, in whichever order
+    torch.testing.assert_close(both, torch.ones(64))
+
+
 def test_the_tuner_checks_results():
     tuner = autotuner.AutoTuner.from_kernel(kernel=lambda **config: matmul(32, 32, 32, **config), configs=CONFIGS)
     tuner.set_compile_args(out_idx=[-1]).set_profile_args(ref_prog=lambda a, b: a.float() @ b.float())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tilery import _native
 
 from ...core import cache
+from ...core.arrays import copied
 from ...core.names import takes_options
 from ...core.pickled import OwnCopy, by_name
 from ...core.timing import unrecorded
@@ -316,10 +317,11 @@ class AutoTuneImpl(OwnCopy):
             if found["position"] < len(configs):
                 return configs[found["position"]], (found["latency"], found.get("ref_latency"))
         candidates, failure = [], None
+        copies: dict[int, Any] = {}
         for config in configs:
             arguments = {**given, **{name: value for name, value in config.items() if name != "pass_configs"}}
             try:
-                candidates.append((config, self._candidate(config, args, arguments, run)))
+                candidates.append((config, self._candidate(config, args, arguments, run, copies)))
             except Exception as refused:
                 failure = failure or refused
         if not candidates:
@@ -337,11 +339,18 @@ class AutoTuneImpl(OwnCopy):
             _native.cache_put("manifest", stored, json.dumps(found).encode())
         return config, (latency, reference)
 
-    def _candidate(self, config: dict[str, Any], args: tuple[Any, ...], arguments: dict[str, Any], run: bool) -> Any:
-        """(kernel, its inputs or None)."""
+    def _candidate(
+        self, config: dict[str, Any], args: tuple[Any, ...], arguments: dict[str, Any], run: bool, copies: dict[int, Any]
+    ) -> Any:
+        """(kernel, its inputs or None). An eager function's are copies of what it is called with, the same for all candidates:
+        {id of the caller's: copy}. What the call itself reads and updates is left as it is."""
         impl = self.jit_impl.with_pass_configs(config.get("pass_configs"))
         if impl.eager and run:
-            return impl.eager.compile(args, arguments)
+            kernel, own = impl.eager.compile(args, arguments)
+            for value in own:
+                if id(value) not in copies:
+                    copies[id(value)] = copied(value)
+            return kernel, [copies[id(value)] for value in own]
         return impl.compile(*args, **arguments), None
 
     def _shared_inputs(self, candidates: list[Any]) -> list[Any] | None:
