@@ -73,8 +73,9 @@ constexpr EnvironmentVariable table[] = {
      "that in which the program began); point it at an empty folder to compile afresh",
      isAnything},
     {"TILERY_CACHE_MB", "a number of MiB up to 1000000000", "the bound of the disk cache (512)", isWithin<0, 1000000000>},
-    {"TILERY_COMPAT", "1", "set by `tilery run` for its children, which do as it does",
-     [](std::string_view text) { return text == "1"; }},
+    {"TILERY_COMPAT", "1 or told",
+     "set by `tilery run` for its children, which do as it does; `told`: the user knows what the device \"cuda\" means",
+     [](std::string_view text) { return isOneOf(text, {"1", "told"}); }},
     {"TILERY_CRASH", "fault, abort or overflow, and a step of the compiler",
      "the compiler crashes where this step begins (`fault STEP`, `abort STEP`, `overflow STEP`; a pass by its argument, "
      "\"planning\", \"making LLVM IR\", \"LLVM: EarlyCSEPass\"): to test what comes after",

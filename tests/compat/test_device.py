@@ -9,12 +9,32 @@ cpu = torch.device("cpu")
 """
 
 
+USES = """
+import sys
+import torch
+print("before", file=sys.stderr)
+exec(sys.argv[1])
+torch.ones(2, device="cuda")
+"""
+CHILD = "import subprocess; subprocess.run([sys.executable, '-c', 'import torch; torch.ones(2).cuda()'], check=True)"
+
+
 def test_says_so_in_one_line(python):
-    done = python("-m", "tilery", "run", "program.py", files={"program.py": ""})
-    assert done.stderr == 'tilery: no GPU here: the device "cuda" means the CPU in this process\n'
-    done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "cpu"})
-    assert done.stderr == 'tilery: TILERY_DEVICE=cpu: the device "cuda" means the CPU in this process\n'
-    done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "cuda"})
+    """Where the program first asks for the device, and to whoever has not been told."""
+    means = 'the device "cuda" means the CPU in this process\n'
+    run = ("-m", "tilery", "run", "program.py")
+    uses = "torch.device('cuda:0')", "torch.cuda.is_available()", "torch.nn.Linear(1, 1).cuda()", "torch.ones(1).to(0)", CHILD
+    for use in uses:
+        done = python(*run, use, files={"program.py": USES})
+        twice = f"tilery: no GPU here: {means}" if use is CHILD else ""  # the child asks first
+        assert done.stderr == f"before\ntilery: no GPU here: {means}{twice}", use
+    done = python(*run, f"torch.device('cuda'); {CHILD}", files={})
+    assert done.stderr == f"before\ntilery: no GPU here: {means}"
+    done = python(*run, "", files={}, environment={"TILERY_DEVICE": "cpu"})
+    assert done.stderr == f"before\ntilery: TILERY_DEVICE=cpu: {means}"
+    done = python(*run, files={"program.py": "import torch\ntorch.ones(2, device='cpu').sum()"})
+    assert done.stderr == ""
+    done = python(*run, files={}, environment={"TILERY_DEVICE": "cuda"})
     assert done.stderr == ""
     done = python("-m", "tilery", "run", "program.py", files={}, environment={"TILERY_DEVICE": "gpu"})
     said = "tilery: the environment variable TILERY_DEVICE is 'gpu'; expected cpu or cuda\n  hint: set it to that, or unset it\n"

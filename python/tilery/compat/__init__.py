@@ -27,7 +27,7 @@ def install() -> None:
     paths = [_INHERIT, *(os.path.dirname(path) for path in sys.modules["tilery"].__path__)]
     known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path not in paths]
     os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *known])
-    os.environ["TILERY_COMPAT"] = "1"
+    os.environ.setdefault("TILERY_COMPAT", "1")  # or "told", by a process before this one
     if _INHERIT not in sys.path:
         sys.path.insert(1, _INHERIT)  # programs give their path to children as PYTHONPATH (torch's compile workers)
 
@@ -53,3 +53,4 @@ def load(path: str | os.PathLike[str]) -> ModuleType:
 def pytest_addoption(parser: Any) -> None:
     """The earliest hook of a plugin given by `-p`: before conftest files are imported and before output is captured."""
     install()
+    device.say()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import torch_graphs
+from .device import say
 from .torch_places import caller_is_torch
 from .torch_streams import Event, Stream
 
@@ -74,7 +75,10 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
 def _for_programs(true: Function, function: Function) -> Function:
     @functools.wraps(true)
     def asked(*args: Any, **kwargs: Any) -> Any:
-        return (true if caller_is_torch(sys._getframe(1)) else function)(*args, **kwargs)
+        if caller_is_torch(sys._getframe(1)):
+            return true(*args, **kwargs)
+        say()
+        return function(*args, **kwargs)
 
     return asked
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .device import say
 from .torch_generators import Offsets
 from .torch_places import Places, caller_is_torch
 from .torch_streams import Event, Stream
@@ -38,10 +39,12 @@ def apply(torch: Any) -> None:
 
     def cpu(device: Any) -> Any:
         if isinstance(device, str):
-            return "cpu" if _CUDA.match(device) else device
-        if isinstance(device, int) and not isinstance(device, bool):
-            return host
-        if isinstance(device, torch.device) and device.type == "cuda":
+            if not _CUDA.match(device):
+                return device
+            say()
+            return "cpu"
+        if isinstance(device, int) and not isinstance(device, bool) or isinstance(device, torch.device) and device.type == "cuda":
+            say()
             return host
         return device
 
@@ -163,6 +166,7 @@ def _change_tensor(torch: Any, cpu: Function, takes_device: Function, places: Pl
         return result if caller_is_torch(sys._getframe(1)) else places.brought_to_host(self, result)
 
     def to_cuda(self: Any, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Any:
+        say()
         return self if caller_is_torch(sys._getframe(1)) else places.brought_to_gpu(self, self)
 
     def cpu_type(self: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,7 @@ import sys
 _HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _HERE]
 _next = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
-if os.environ.get("TILERY_COMPAT") == "1":
+if os.environ.get("TILERY_COMPAT") in ("1", "told"):
     import tilery.compat
 
     tilery.compat.install()
