@@ -1,11 +1,16 @@
 """What is said of code for GPUs: plan and faults, looked at where there is none."""
 
+import re
+import subprocess
+
+import ptx
 import pytest
 import torch
 from core.explain.faulty_kernels import divide_kernel, gemm_kernel, looked_up_kernel, matmul_kernel, narrow_product_kernel
 
 from tilery import tileon
 from tilery.core import compile
+from tilery.core.cubin import registers
 from tilery.core.explain.found import find
 from tilery.tileon import language as tl
 
@@ -24,6 +29,37 @@ def product(dtype, **options):
 def test_a_product_says_schedule_price_and_rival():
     steps = [step.message for step in made(product(torch.float16)).steps]
     assert any("cycles" in step and "bound by" in step and "next " in step for step in steps), steps
+
+
+def test_registers_are_those_that_the_assembler_says(tmp_path):
+    """Of each kernel of a file."""
+    if not ptx.PTXAS:
+        pytest.skip(ptx.MISSING)
+    kernel = """
+.visible .entry NAME(.param .u64 p) { .reg .u64 %a; .reg .f32 %f<64>; ld.param.u64 %a, [p]; cvta.to.global.u64 %a, %a;
+LOADS
+STORES
+ret; }"""
+    text = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    for name, values in (("few", 4), ("many", 60)):
+        loads = "".join(f"ld.volatile.global.f32 %f{i}, [%a+{4 * i}];\n" for i in range(values))
+        stores = "".join(f"st.volatile.global.f32 [%a+{4 * i}], %f{i};\n" for i in range(values))
+        text += kernel.replace("NAME", name).replace("LOADS", loads).replace("STORES", stores)
+    (tmp_path / "code.ptx").write_text(text)
+    command = [ptx.PTXAS, "-v", "-arch=sm_80", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    used = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.S)
+    found = registers((tmp_path / "code.cubin").read_bytes())
+    assert found == {name: int(number) for name, number in used} and found["many"] >= 60 > found["few"]
+    assert registers(text.encode()) == {}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU and a torch that sees it")
+def test_what_a_block_takes():
+    x = torch.ones(1000, device="cuda")
+    said = str(next_kernel.explain(x, 1000, B=256, grid=(4,)))
+    assert re.search(r"\n  block       128 threads( with \d+ registers each)?\n", said), said
 
 
 def test_a_product_on_the_general_path_is_a_fault():

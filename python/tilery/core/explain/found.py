@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilery import _native
 
 from .. import cache, compile
 from ..arrays import layout
+from ..cubin import registers
 from .dealing import Finding, definition
+
+
+class Block(NamedTuple):
+    """What a GPU's block takes. registers: of a thread; 0: the driver has not said."""
+
+    threads: int
+    registers: int
+    shared_bytes: int
 
 
 @dataclass
@@ -38,12 +47,24 @@ class Found:
         return list(self._made.steps) if self._made else []
 
     @cached_property
+    def _code(self) -> _native.CodeImage | None:
+        """A GPU's machine code."""
+        return _native.CodeImage(self.kernel.image()) if self.kernel and self.kernel.device >= 0 else None
+
+    @cached_property
     def _spills(self) -> list[Finding]:
         """What the assembler says of a GPU's registers."""
-        if self.kernel is None or self.kernel.device < 0:
+        if self._code is None:
             return []
-        code = _native.CodeImage(self.kernel.image())
-        return [_spilled(kernel.spill_bytes, self.kernel) for kernel in _native.load(code) if kernel.spill_bytes]
+        return [_spilled(kernel.spill_bytes, self.kernel) for kernel in _native.load(self._code) if kernel.spill_bytes]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """What a block of each kernel takes; nothing on a CPU."""
+        if self._code is None:
+            return []
+        known = registers(self._code.object)
+        return [Block(each.threads, known.get(each.name, 0), each.shared_bytes) for each in _native.load(self._code)]
 
     @cached_property
     def _made(self) -> Any:

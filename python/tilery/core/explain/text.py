@@ -8,6 +8,7 @@ from typing import Any
 
 from . import roofline
 from .entry import Entry
+from .found import Block
 
 
 def amount(number: float, unit: str) -> str:
@@ -53,6 +54,7 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     ):
         if number:
             rows.append((what, amount(number, "FLOP") + more + _speed(entry, number, most, "FLOP/s")))
+    rows += [("block", _block(block)) for block in entry.found.blocks]
     if entry.found.why:
         rows.append(("not known", entry.found.why))
     if any(argument.updated for work in entry.found.works for argument in work.arguments):
@@ -61,6 +63,13 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
         where = f" ({place(each.chain)})" if each.chain else ""
         rows.append(("not exact", each.message + where))
     return rows
+
+
+def _block(block: Block) -> str:
+    """What a GPU's block takes."""
+    each = f" with {block.registers} registers each" if block.registers else ""
+    shared = f", {amount(block.shared_bytes, 'B')} of shared memory" if block.shared_bytes else ""
+    return f"{block.threads} threads{each}{shared}"
 
 
 def _time(entry: Entry) -> list[tuple[str, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import re
-import struct
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,6 +13,7 @@ from tilery import _native
 
 from ...core import cache
 from ...core import compile as core
+from ...core.cubin import registers
 from ...core.kept import Kept
 from ...errors import error
 from ..backends import make_backend
@@ -208,7 +208,7 @@ class KernelHandle(core.CompiledKernel):
         """Of a GPU's kernel: registers of a thread; of a CPU's 0."""
         if self.device < 0 or self._elsewhere is not None:
             return 0
-        return _registers(_native.CodeImage(super().image()).object)
+        return max(registers(_native.CodeImage(super().image()).object).values(), default=0)
 
     @property
     def n_max_threads(self) -> int:
@@ -366,14 +366,3 @@ class _Run:
             return
         with torch.cuda.stream(torch.cuda.ExternalStream(stream)):
             self.launcher[grid](*args)
-
-
-def _registers(cubin: bytes) -> int:
-    """Registers of a thread, from the ELF section of the code: the upper eight bits of its sh_info."""
-    if cubin[:4] != b"\x7fELF":
-        return 0
-    (start,) = struct.unpack_from("<Q", cubin, 40)
-    _, count, names_at = struct.unpack_from("<HHH", cubin, 58)
-    headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, start + i * 64) for i in range(count)]
-    names = headers[names_at][4]
-    return max((h[7] >> 24 for h in headers if cubin[names + h[0] : names + h[0] + 6] == b".text."), default=0)
