@@ -184,6 +184,33 @@ functions = {"Tilery": calls(matmul, square, square), "torch": calls(torch.mm, s
 plot(rates(functions, sizes, lambda n: 2 * n**3), sizes, "rows and columns", "GFLOP/s")
 
 # %% [markdown]
+# ### With a bias
+#
+# A layer adds a vector to each row of a product. The vector's tiles are as wide as the result's; `unsqueeze(0)` makes them a row
+# of tiles, and `expand` repeats that row for all programs below. Without `expand` only the programs of the first row would get
+# it, and the others zeros (`debug=True` at a call says so). The application calls the one above and goes on with its product,
+# which never goes through memory.
+
+# %%
+def layer_arrangement(a, b, bias, c, block_m=block_size(), block_n=block_size(), block_k=block_size()):
+    a, b, c = matmul_arrangement(a, b, c, block_m, block_n, block_k)
+    return a, b, bias.tile((block_n,)).unsqueeze(0).expand((c.shape[0], -1)), c
+
+
+def layer_application(a, b, bias, c):
+    product = ntl.zeros(c.shape, dtype=ntl.float32)
+    matmul_application(a, b, product)
+    c = ntl.maximum(product + bias, 0)
+
+
+layer_kernel = ninetoothed.make(layer_arrangement, layer_application, (Tensor(2), Tensor(2), Tensor(1), Tensor(2)))
+a, b, bias = (torch.randn(shape, device=DEVICE) for shape in ((300, 500), (500, 200), (200,)))
+c = torch.empty(300, 200, device=DEVICE)
+layer_kernel(a, b, bias, c)
+torch.testing.assert_close(c, torch.relu(a @ b + bias), rtol=1e-4, atol=1e-4)
+print("the layer agrees with torch")
+
+# %% [markdown]
 # ## Attention
 #
 # A program gets a block of rows of the queries of one head, and all blocks of rows of that head's keys and values. Inside, `k[i]`
