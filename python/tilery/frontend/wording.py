@@ -21,7 +21,11 @@ def did_you_mean(name: object, known: Iterable[str], written: Callable[[str], st
     """The hint for a name that is none of the known ones: which may be meant, as `written` shows it. None: none is near."""
     import difflib  # of mistakes only
 
-    plain = {text.lower(): text for text in known if len(text) > 1}
+    alike = lambda text: difflib.SequenceMatcher(None, text, str(name)).ratio()
+    plain: dict[str, str] = {}
+    for text in known:  # of names that differ in capitals alone, the one written more like it
+        if len(text) > 1 and (text.lower() not in plain or alike(text) > alike(plain[text.lower()])):
+            plain[text.lower()] = text
     near = difflib.get_close_matches(str(name).lower(), plain, 1, cutoff=0.65)  # above: silu is no Serial, relu no reduce
     return f"did you mean {written(plain[near[0]])}?" if near else None
 
