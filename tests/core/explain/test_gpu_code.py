@@ -1,5 +1,6 @@
 """What is said of code for GPUs: plan and faults, looked at where there is none."""
 
+import os
 import re
 import subprocess
 
@@ -11,7 +12,8 @@ from core.explain.faulty_kernels import divide_kernel, gemm_kernel, looked_up_ke
 from tilery import tileon
 from tilery.core import compile
 from tilery.core.cubin import registers
-from tilery.core.explain.found import find
+from tilery.core.explain.found import Block, find
+from tilery.core.explain.text import _block
 from tilery.tileon import language as tl
 
 
@@ -58,8 +60,14 @@ ret; }"""
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU and a torch that sees it")
 def test_what_a_block_takes():
     x = torch.ones(1000, device="cuda")
-    said = str(next_kernel.explain(x, 1000, B=256, grid=(4,)))
-    assert re.search(r"\n  block       128 threads( with \d+ registers each)?\n", said), said
+    (block,) = find(lambda: next_kernel[(4,)](x, 1000, B=256)).blocks
+    assert block.threads == 128 and block.registers >= 0 and block.shared_bytes >= 0
+    assert find(lambda: next_kernel[(4,)](torch.ones(1000), 1000, B=256)).blocks == [] or "TILERY_EMULATE" in os.environ
+
+
+def test_how_a_block_is_written():
+    assert _block(Block(128, 0, 0)) == "128 threads"
+    assert _block(Block(384, 168, 200000)) == "384 threads with 168 registers each, 200 kB of shared memory"
 
 
 def test_a_product_on_the_general_path_is_a_fault():

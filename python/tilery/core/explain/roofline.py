@@ -7,7 +7,7 @@ import functools
 import glob
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tilery import _native
@@ -16,7 +16,9 @@ from .. import cache
 from ..compile import CompiledKernel
 from ..kept import Kept
 from ..timing import time_call, unrecorded
+from .busy import Others
 
+BUSY = 0.2  # a share of the processors
 _COPY = """
 tile.kernel @roofline_copy(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "x"},
                            %y: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "y"}) {
@@ -98,11 +100,13 @@ tile.kernel @roofline_product(%x: !tile.ptr<KIND> {{tile.divisibility = 16 : i64
 
 @dataclass(frozen=True)
 class Roofline:
-    """Each a second: bytes read and written, operations of products (f32 on a CPU, f16 on a GPU), other operations of f32."""
+    """Each a second: bytes read and written, operations of products (f32 on a CPU, f16 on a GPU), other operations of f32.
+    others: the share of the processors that other processes had meanwhile."""
 
     bytes: float
     products: float
     operations: float
+    others: float = 0.0
 
 
 class _Kernel(CompiledKernel):
@@ -166,6 +170,12 @@ def last_caches(folder: str = "/sys/devices/system/cpu") -> int:
 
 def measured(device: int) -> Roofline:
     """Measures this machine's processor (-1) or a GPU: a second or two."""
+    with Others() as others:
+        found = _measured(device)
+    return replace(found, others=others.share if device < 0 else 0.0)
+
+
+def _measured(device: int) -> Roofline:
     blocks = copied_blocks(device)
     programs = 64 if device < 0 else 4096
     kind, size = ("f16", 8 * _TILE) if device >= 0 else ("f32", 8 * _TILE)
@@ -182,13 +192,14 @@ def measured(device: int) -> Roofline:
 
 @functools.lru_cache(maxsize=None)
 def of(device: int) -> Roofline:
-    """That of this machine's processor (-1) or a GPU, measured once and kept in the disk cache."""
+    """That of this machine's processor (-1) or a GPU, measured once and kept in the disk cache; what was measured beside other
+    processes is not kept."""
     threads = _native.num_threads() if device < 0 else 0
-    key = f"2\n{_native.build_id()}\n{_native.target_id(cache.target_of(device))}\n{threads}"
+    key = f"3\n{_native.build_id()}\n{_native.target_id(cache.target_of(device))}\n{threads}"
     known = _native.cache_get("roofline", key) if cache.folder() else None
     if known:
         return Roofline(**json.loads(known))
     found = measured(device)
-    if cache.folder():
+    if cache.folder() and found.others < BUSY:
         _native.cache_put("roofline", key, json.dumps(asdict(found)).encode())
     return found

@@ -59,6 +59,9 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
         rows.append(("not known", entry.found.why))
     if any(argument.updated for work in entry.found.works for argument in work.arguments):
         rows.append(("not exact", "updates may meet in the same places: memory then moves less"))
+    if machine.others >= roofline.BUSY:
+        share = f"other programs had {100 * machine.others:.0f} % of the processors while they were measured"
+        rows.append(("not exact", f"the machine's limits: {share}"))
     for each in entry.unsure:
         where = f" ({place(each.chain)})" if each.chain else ""
         rows.append(("not exact", each.message + where))
