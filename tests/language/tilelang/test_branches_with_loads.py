@@ -139,3 +139,39 @@ def test_reshaped(device, groups):
     out = torch.full((m, groups), float("nan"), device=device)
     reshaped(m, n, k, groups)(a.half().to(device), b.half().to(device), out)
     assert torch.equal(out.double().cpu(), (a @ b.T).clamp(min=0).reshape(m, groups, -1).sum(-1))
+
+
+@tilelang.jit(out_idx=[-1])
+def shifted_product(m, n, k, depth, columns, stages):
+    """A factor that a branch brings: a window of a tensor, or, at its ends, one element after the other."""
+
+    @T.prim_func
+    def main(A: T.Tensor((m, k), "float16"), X: T.Tensor((k, n), "float16"), C: T.Tensor((m, n), "float32")):
+        with T.Kernel(T.ceildiv(n, columns), threads=128) as bx:
+            a, x = T.alloc_shared((m, depth), "float16"), T.alloc_shared((depth, columns), "float16")
+            c = T.alloc_fragment((m, columns), "float32")
+            T.clear(c)
+            start = bx * columns - 1
+            for step in T.Pipelined(T.ceildiv(k, depth), num_stages=stages):
+                T.copy(A[0, step * depth], a)
+                if (start >= 0) & (start + columns <= n):
+                    T.copy(X[step * depth, start], x)
+                else:
+                    for i, j in T.Parallel(depth, columns):
+                        inside = (start + j >= 0) & (start + j < n)
+                        x[i, j] = T.if_then_else(inside, X[step * depth + i, start + j], T.cast(0.0, "float16"))
+                T.gemm(a, x, c)
+            T.copy(c, C[0, bx * columns])
+
+    return main
+
+
+@pytest.mark.parametrize("stages", [0, 2])
+@pytest.mark.parametrize("depth, columns", [(16, 64), (32, 64), (64, 32)])
+def test_a_factor_by_branches(device, depth, columns, stages):
+    m, n, k = 64, 200, 128
+    g = torch.Generator().manual_seed(depth)
+    a, x = (torch.randint(-4, 5, shape, generator=g, device="cpu").half() for shape in ((m, k), (k, n)))
+    got = shifted_product(m, n, k, depth, columns, stages)(a.to(device), x.to(device)).cpu()
+    moved = torch.cat([torch.zeros(k, 1, dtype=torch.float16, device="cpu"), x[:, : n - 1]], 1)
+    assert torch.equal(got, a.float() @ moved.float())
