@@ -6,6 +6,7 @@
 // no tile form keeps the whole tile.parallel as it is: targets run it as scalar loops.
 #include "compiler/passes/lockstep.h"
 #include "compiler/passes/passes.h"
+#include "compiler/passes/shared_updates.h"
 #include <set>
 
 using namespace mlir;
@@ -146,6 +147,10 @@ struct ParallelToTiles : PassWrapper<ParallelToTiles, OperationPass<KernelOp>> {
 private:
   /// As boxes of memory where it can be, with loop variables as they are or cut in digits; else lane by lane.
   void convert(ParallelOp op, const Digits &whole) const {
+    SmallVector<int64_t> extents;
+    for (auto &each : whole)
+      extents.push_back(each[0]);
+    shareUpdates(op, extents);
     bool all = gathers == Gathers::all, some = gathers == Gathers::beside_products;
     bool loads = all || (some && leadsToProduct(op)), stores = all || (some && comesBehindProduct(op));
     if (Conversion(op, whole, false, false).run())
