@@ -81,6 +81,23 @@ static bool keepOwnFragments(tile::ThreadsOp threads) {
   return !own.empty();
 }
 
+// An element of a fragment at a place that hangs on the thread's index is stored by that thread, as one of shared memory is: the
+// fragment is the block's, and each thread has its part of it.
+static void storeByThread(tile::ThreadsOp threads) {
+  analysis::Divergence divergence(threads, true);
+  divergence.run();
+  llvm::SmallVector<tile::TogetherOp> single;
+  threads.walk([&](tile::TogetherOp together) {
+    tile::ElementStoreOp store = onlyStore(together);
+    if (store && llvm::any_of(store.getIndices(), [&](mlir::Value index) { return divergence.varies(index); }))
+      single.push_back(together);
+  });
+  for (tile::TogetherOp together : single) {
+    onlyStore(together)->moveBefore(together);
+    together->erase();
+  }
+}
+
 // What all threads do together is done once: what it takes from them must be the same in all.
 static void checkAlike(tile::ThreadsOp threads) {
   analysis::Divergence divergence(threads, true);
@@ -130,6 +147,7 @@ void Builder::endThreads() {
   threads.walk(checkArrivals);
   while (keepOwnFragments(threads))
     ;
+  storeByThread(threads);
   checkAlike(threads);
   placeSyncs(threads);
 }

@@ -22,6 +22,7 @@ class Error(Exception):
 
     by_python = False  # Python itself, or its scopes, found it, no function of a language
     shows_frames = False  # does its traceback show where in Tilery it was raised, when a launch raises it?
+    awaits_texts = False  # device functions that only the flags of a compilation may bring are missing
     when_compiled = False  # a function that is traced where it is defined is refused only when it is compiled
 
     def __init__(self, message: str, hint: str | None = None, chain: Iterable[Place] = ()) -> None:

@@ -108,6 +108,7 @@ ROWS: dict[str, dict[str, Option]] = {
         "name": Option("a part of a program needs no name", ("",)),
         "no_realize": Option("no block is made of it"),
     },
+    "T.sblock_attr": {"attrs": _NAMED},
     "T.reads": {"regions": _SEEN},
     "T.writes": {"regions": _SEEN},
     # Threads and waits.

@@ -116,3 +116,33 @@ def test_testing():
     assert mark.args == (True,) and "no_such_package" in mark.kwargs["reason"]
     with pytest.raises(AttributeError, match="tvm.testing.parameter is not supported"):
         tvm.testing.parameter
+
+
+def test_numbers_that_have_names(device):
+    """Library code binds a number once by tirx.Let; a kernel's number is one already."""
+    from tilery.tilelang.tvm import tirx
+
+    def bound(x, body):
+        if isinstance(x, (tirx.Var, tirx.FloatImm, tirx.IntImm)):
+            return body(x)
+        var = tirx.Var("operand", x.dtype)
+        return tirx.Let(var, x, body(var))
+
+    @tilelang.jit(out_idx=[-1])
+    def program(n):
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float16"), B: T.Tensor((n,), "float16"), C: T.Tensor((n,), "float16")):
+            with T.Kernel(1, threads=32):
+                for i in T.Parallel(n):
+                    least = tirx.call_intrin("float16", tirx.op.Op.get("tl.min_nan"), A[i], B[i])
+                    C[i] = bound(least * 2, lambda x: tirx.Select(tirx.any(x > 1, x < -1), x, x * x))
+
+        return main
+
+    torch = pytest.importorskip("torch")
+    a, b = (torch.randn(40, generator=torch.Generator().manual_seed(k), device="cpu").half() for k in (1, 2))
+    a[3] = float("nan")
+    x = torch.minimum(a, b) * 2
+    got = program(40)(a.to(device), b.to(device)).cpu()
+    expected = torch.where((x > 1) | (x < -1), x, x * x)
+    assert torch.equal(torch.nan_to_num(got), torch.nan_to_num(expected)) and bool(got[3].isnan())

@@ -1,11 +1,26 @@
-"""Callbacks on the text of another language: there is none to call them with."""
+"""Callbacks on the text of another language: there is none to call them with, so that what they would tune stays as it is."""
 
-from ..refused import TEXT, function
+from __future__ import annotations
 
-register_cuda_postproc = function("register_cuda_postproc", TEXT)
-register_hip_postproc = function("register_hip_postproc", TEXT)
-register_c_postproc = function("register_c_postproc", TEXT)
-register_cuda_postproc_callback = function("register_cuda_postproc_callback", TEXT)
-register_hip_postproc_callback = function("register_hip_postproc_callback", TEXT)
-register_c_postproc_callback = function("register_c_postproc_callback", TEXT)
-register_metal_postproc_callback = function("register_metal_postproc_callback", TEXT)
+from collections.abc import Callable
+from typing import Any
+
+
+def _kept(name: str) -> Callable[..., Any]:
+    def register(func: Callable[..., Any] | None = None, override: bool = True) -> Any:
+        if func is None or isinstance(func, bool):  # as a decorator with options
+            return lambda function: function
+        return func
+
+    register.__name__ = register.__qualname__ = name
+    register.__doc__ = "Takes a function of generated text, which is never called: no text of another language is made."
+    return register
+
+
+register_cuda_postproc = _kept("register_cuda_postproc")
+register_hip_postproc = _kept("register_hip_postproc")
+register_c_postproc = _kept("register_c_postproc")
+register_cuda_postproc_callback = _kept("register_cuda_postproc_callback")
+register_hip_postproc_callback = _kept("register_hip_postproc_callback")
+register_c_postproc_callback = _kept("register_c_postproc_callback")
+register_metal_postproc_callback = _kept("register_metal_postproc_callback")

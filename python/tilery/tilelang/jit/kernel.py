@@ -146,8 +146,8 @@ class JITKernel(OwnCopy, _native.Launcher):
         given_results: bool = False,
     ) -> None:
         """given_results: calls give what T.empty makes, behind their other arguments."""
-        prim_func.check()
         self.options = options = options or Options()
+        prim_func.check(options.arithmetic.texts)
         self.prim_func, self.target, self.pass_configs = prim_func, options.target, options.pass_configs
         self.execution_backend, self.verbose = _backend(options), False
         self.lone = options.kind in ("c", "llvm", "cpu")  # a block is one thread there

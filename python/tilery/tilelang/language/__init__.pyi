@@ -100,6 +100,7 @@ from .loop import If as If
 from .loop import Then as Then
 from .loop import Else as Else
 from .loop import loop_break as loop_break
+from .loop import thread_return as thread_return
 from .loop import Parallel as Parallel
 from .loop import Parallel as parallel
 from .loop import Pipelined as Pipelined
@@ -172,6 +173,8 @@ from .tir.op import logical_or as logical_or
 from .tir.op import logical_or as Or
 from .tir.op import logical_not as logical_not
 from .tir.op import logical_not as Not
+from .ieee import fast_rcp as fast_rcp
+from .bits import ffs as __ffs
 from .bits import popcount as popcount
 from .bits import clz as clz
 from ..tracing.vectors import Ramp as Ramp
@@ -201,6 +204,10 @@ from .print_op import print_value as print
 from .print_op import device_assert as device_assert
 from .print_op import assume as assume
 from .builtin import evaluate as evaluate
+from .builtin import meta_var as meta_var
+from .customize import buffer_store as buffer_store
+from .pointer import type_annotation as type_annotation
+from .pointer import tvm_access_ptr as tvm_access_ptr
 from .annotations import let as let
 from .annotations import use_swizzle as use_swizzle
 from .annotations import annotate_min_blocks_per_sm as annotate_min_blocks_per_sm
@@ -208,6 +215,7 @@ from .annotations import annotate_safe_value as annotate_safe_value
 from .annotations import annotate_l2_hit_ratio as annotate_l2_hit_ratio
 from .annotations import annotate_layout as annotate_layout
 from .annotations import annotate_restrict_buffers as annotate_restrict_buffers
+from .annotations import sblock_attr as sblock_attr
 from .annotations import sblock as sblock
 from .annotations import sblock as block
 from .annotations import reads as reads
@@ -271,6 +279,7 @@ from .schedule import annotate_ws_schedule as annotate_ws_schedule
 from .cluster import ClusterKernel as ClusterKernel
 from .cluster import block_rank_in_cluster as block_rank_in_cluster
 from .cluster import cluster_arrive as cluster_arrive
+from .cluster import cluster_arrive_relaxed as cluster_arrive_relaxed
 from .cluster import cluster_wait as cluster_wait
 from .cluster import cluster_sync as cluster_sync
 from .cluster import copy_cluster as copy_cluster

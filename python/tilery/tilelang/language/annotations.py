@@ -165,3 +165,9 @@ def reads(*regions: Any) -> None:
 def writes(*regions: Any) -> None:
     """What a part of a program writes, which is seen from its statements."""
     ignore("T.writes", regions=regions or None)
+
+
+def sblock_attr(attrs: Mapping[str, Any]) -> None:
+    """Attributes of a part of a program, which passes of another compiler read."""
+    kernel("T.sblock_attr")
+    ignore("T.sblock_attr", attrs=dict(attrs) or None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.dtypes import dtype
-from ..tracing.values import Expr, binary, cast, read
+from ..tracing.values import Expr, binary, cast, read, select, unary
 
 
 def _unsigned(x: Any, what: str) -> tuple[Any, int]:
@@ -43,3 +43,12 @@ def clz(x: Any) -> Any:
         if shift < bits:
             value = binary("|", value, binary(">>", value, cast(shift, value.dtype)))
     return bits - popcount(cast(value, read(x).dtype))
+
+
+def ffs(x: Any) -> Any:
+    """The place of the lowest bit that is 1, from 1, as int32; 0 for 0."""
+    value, bits = _unsigned(x, "__ffs")
+    if isinstance(value, int):
+        return (value & -value).bit_length()
+    below = binary("&", unary("~", value), binary("-", value, cast(1, value.dtype)))
+    return select(binary("==", value, cast(0, value.dtype)), cast(0, "int32"), cast(popcount(below), "int32") + 1)

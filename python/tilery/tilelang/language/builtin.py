@@ -135,3 +135,8 @@ def fence_proxy_async(*buffers: Any) -> None:
 def evaluate(value: Any) -> None:
     """A value that is computed and dropped."""
     ignore("T.evaluate", value=value)
+
+
+def meta_var(value: Any) -> Any:
+    """The value itself, which is given no name of its own."""
+    return value

@@ -59,13 +59,18 @@ def _meet(what: str) -> None:
     trace = kernel(what)
     if trace.parallel or trace.roles:
         raise error(ValueError, f"{what} must be reached by all threads of a block", hint="move it out of the loop or role")
-    if trace.remote and what != "T.cluster_arrive":
+    if trace.remote and "arrive" not in what:
         trace.wait_for_cluster(what, False)
 
 
 def cluster_arrive() -> None:
     """Says that this block is here."""
     _meet("T.cluster_arrive")
+
+
+def cluster_arrive_relaxed() -> None:
+    """T.cluster_arrive that orders no memory by itself."""
+    _meet("T.cluster_arrive_relaxed")
 
 
 def cluster_wait() -> None:

@@ -11,8 +11,9 @@ from tilery import _native
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.dtypes import dtype as element_type
-from ..tracing.memory import Memory, Region, native_region, tile_op
+from ..tracing.memory import Element, Memory, Region, native_region, tile_op
 from ..tracing.shapes import row_major
+from ..tracing.values import select
 
 
 def transpose(src: Any, dst: Any) -> None:
@@ -102,3 +103,12 @@ def linear_index(*args: Any) -> Any:
     for coordinate, extent in zip(coordinates[1:], extents):
         index = index * extent + coordinate
     return index
+
+
+def buffer_store(buffer: Any, value: Any, indices: Any, predicate: Any = None) -> None:
+    """buffer[indices] = value, as a function; with a predicate where it is true."""
+    kernel("T.buffer_store")
+    if not isinstance(buffer, Memory):
+        raise error(TypeError, f"T.buffer_store takes a buffer, got {buffer!r}")
+    element = Element(buffer, list(indices) if isinstance(indices, (list, tuple)) else [indices])
+    element.store(value if predicate is None else select(predicate, value, element.read()))

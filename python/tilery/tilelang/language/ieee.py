@@ -184,3 +184,16 @@ def ieee_frsqrt(x: Any) -> Any:
     kind = value.dtype if isinstance(value, Expr) else "float32"
     wide = cast(value, "float64")
     return cast(_quotient(cast(1.0, "float64"), Val(current_builder().math("sqrt", wide))), kind)
+
+
+def fast_rcp(x: Any) -> Any:
+    """1 / x as the machine approximates it, of float32."""
+    value = read(x)
+    if isinstance(value, Expr) and value.dtype != "float32":
+        raise error(TypeError, f"T.fast_rcp takes float32, not {value.dtype}", hint='convert it: T.cast(x, "float32")')
+    native = current_builder()
+    before = native.fast_math(True)
+    try:
+        return Val(native.binary("/", cast(1.0, "float32"), cast(value, "float32")))
+    finally:
+        native.fast_math(before)

@@ -61,6 +61,49 @@ class Kernel:
             self.trace.end_kernel()
 
 
+class KernelLaunchFrame:
+    """What helpers ask of the kernel they are called in: `KernelLaunchFrame.Current().get_thread_extents()`."""
+
+    @classmethod
+    def Current(cls) -> KernelLaunchFrame | None:
+        """The kernel being written; None outside of one."""
+        trace = current()
+        return cls() if trace is not None and trace.in_kernel else None
+
+    def get_thread_extent(self, dim: int) -> int:
+        return get_thread_extent(dim)
+
+    def get_thread_extents(self) -> list[int]:
+        return get_thread_extents()
+
+    def get_thread_binding(self, dim: int = 0) -> int | Expr:
+        return get_thread_binding(dim)
+
+    def get_thread_bindings(self) -> list[int | Expr]:
+        return get_thread_bindings()
+
+    def get_num_threads(self) -> int:
+        return get_num_threads()
+
+    def get_block_binding(self, dim: int = 0) -> Val:
+        return get_block_binding(dim)
+
+    def get_block_bindings(self) -> list[Val]:
+        return get_block_bindings()
+
+    @property
+    def blocks(self) -> list[Val]:
+        return get_block_bindings()
+
+    @property
+    def threads(self) -> list[int | Expr]:
+        return get_thread_bindings()
+
+    @property
+    def num_threads(self) -> int:
+        return get_num_threads()
+
+
 def get_thread_binding(dim: int = 0) -> int | Expr:
     """The index of this thread in its block, along an axis; 0 if the block has one thread there. Where it only tells warps
     apart, or one thread from the others, a kernel is no code for single threads."""

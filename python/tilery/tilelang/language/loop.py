@@ -134,6 +134,11 @@ def Else() -> NoReturn:
     raise error(RuntimeError, "`with T.Else():` stands in a `with T.If(condition):`, behind its `with T.Then():`")
 
 
+def thread_return() -> NoReturn:
+    """`T.thread_return()` as a statement ends the kernel for its thread: `return` in the kernel's own function."""
+    raise error(RuntimeError, "T.thread_return() is a statement of a kernel", hint="write `return`")
+
+
 def loop_break() -> NoReturn:
     """`T.loop_break()` as a statement is `break`."""
     raise error(RuntimeError, "T.loop_break() is a statement of a kernel's loop", hint="write `break`")

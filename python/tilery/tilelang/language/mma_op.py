@@ -166,6 +166,13 @@ def _check_type(what: str, named: Any, kind: Any) -> None:
 def _factor(where: Any, index: Any, count: int, name: str) -> list[Any]:
     """Elements of a factor, as the type that the instruction takes them for."""
     kind = element_type(_NAMES.get(name, name))
+    first = _elements(where, index, 1, "T.ptx_mma")[0]
+    parts = first.dtype.bits // kind.bits
+    if parts > 1 and count % parts == 0:  # words that hold several
+        words = [cast(reinterpret(element.read(), f"uint{first.dtype.bits}"), "uint64")
+                 for element in _elements(where, index, count // parts, "T.ptx_mma")]
+        pieces = [binary(">>", word, cast(part * kind.bits, "uint64")) for word in words for part in range(parts)]
+        return [reinterpret(cast(piece, f"uint{kind.bits}"), kind) for piece in pieces]
     values = [element.read() for element in _elements(where, index, count, "T.ptx_mma")]
     return [value if value.dtype == kind else reinterpret(value, kind) for value in values]
 

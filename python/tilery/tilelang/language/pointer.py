@@ -10,7 +10,7 @@ from ...errors import error
 from ...frontend.wording import counted
 from ..tracing.context import kernel
 from ..tracing.dtypes import dtype as element_type
-from ..tracing.memory import Element, Memory, Region
+from ..tracing.memory import Data, Element, Memory, Region
 from ..tracing.values import Expr, Val, binary, cast, select
 
 
@@ -107,6 +107,22 @@ def _access_ptr(
 
 
 setattr(Memory, "access_ptr", _access_ptr)
+
+
+def type_annotation(dtype: Any) -> Any:
+    """A type where T.tvm_access_ptr takes one."""
+    return element_type(dtype)
+
+
+def tvm_access_ptr(ptype: Any, data: Any, offset: Any, extent: Any, rw_mask: str | int) -> Pointer:
+    """The address of the element `offset` of a buffer, counted along its rows: `T.tvm_access_ptr(T.type_annotation("float16"),
+    A.data, i * 64 + j, 8, "r")`."""
+    kernel("T.tvm_access_ptr")
+    if not isinstance(data, Data):
+        raise error(TypeError, f"T.tvm_access_ptr takes the data of a buffer, got {data!r}", hint="write `buffer.data`")
+    if element_type(ptype) != data.memory.dtype:
+        raise error(TypeError, f"T.tvm_access_ptr names {ptype} in `{data.memory.label()}`, which holds {data.memory.dtype}")
+    return _access_ptr(data.memory, rw_mask, offset=offset, extent=extent)
 
 
 def _count(place: Any, extents: Sequence[Any], extent: Any) -> int | None:

@@ -59,6 +59,7 @@ ROWS = (
     _row("If", "loop", "if", "a condition"),
     *_rows("Then Else", "loop", "if", ""),
     _row("loop_break", "loop", "while", ""),
+    _row("thread_return", "loop", "if", ""),
     _row("Parallel", "loop", "parallel", "integers", "Parallel parallel"),
     *_rows("Pipelined Persistent", "loop", "for", "integers"),
 
@@ -109,6 +110,8 @@ ROWS = (
     _row("logical_or", "tir.op", "or", "conditions", "logical_or Or"),
     _row("logical_not", "tir.op", "not", "a condition", "logical_not Not"),
 
+    _row("fast_rcp", "ieee", "/", "floats"),
+    _row("ffs", "bits", "& | + >>", "integers", "__ffs"),
     *_rows("popcount clz", "bits", "& | + >>", "integers"),
     _row("Ramp", "packed", "", "an integer, a stride and a count"),
     _row("Broadcast", "packed", "", "a number and a count"),
@@ -139,6 +142,10 @@ ROWS = (
     _row("device_assert", "print_op", "assert_true", "a condition"),
     _row("assume", "print_op", "", "a condition"),
     _row("evaluate", "builtin", "", "anything"),
+    _row("meta_var", "builtin", "", "anything"),
+    _row("buffer_store", "customize", "element_store", "a buffer, a number and indices"),
+    _row("type_annotation", "pointer", "", "a type"),
+    _row("tvm_access_ptr", "pointer", "ptr_to_int", "a type, a buffer's data, where and how many elements"),
     _row("let", "annotations", "", "a variable and a number"),
 
     # Hints: they never change a result.
@@ -146,6 +153,7 @@ ROWS = (
     *_rows("annotate_safe_value annotate_l2_hit_ratio", "annotations", "", "{tensor: number}"),
     _row("annotate_layout", "annotations", "", "{buffer: layout}"),
     _row("annotate_restrict_buffers", "annotations", "", "tensors"),
+    _row("sblock_attr", "annotations", "", "a dict"),
     *_rows("sblock block", "annotations:sblock", "", "a name"),
     *_rows("reads writes", "annotations", "", "regions"),
     *_rows("annotate_pass_configs func_attr", "annotations", "", "a dict"),
@@ -180,7 +188,7 @@ ROWS = (
     _row("annotate_ws_schedule", "schedule", "", "a schedule"),
     _row("ClusterKernel", "cluster", "program_id", "extents: ints or sizes"),
     _row("block_rank_in_cluster", "cluster", "program_id", ""),
-    *_rows("cluster_arrive cluster_wait cluster_sync", "cluster", "", ""),
+    *_rows("cluster_arrive cluster_arrive_relaxed cluster_wait cluster_sync", "cluster", "", ""),
     _row("copy_cluster", "cluster", "copy_region", "a tensor and a buffer"),
 )
 # fmt: on
@@ -197,7 +205,7 @@ REFUSED = {
     "where elements lie in memory is the compiler's choice; results do not depend on it":
         "alloc_descriptor",
     "memory is named by tensors, buffers and regions; T.make_tensor gives one at an address":
-        "tvm_access_ptr decl_buffer match_buffer",
+        "decl_buffer match_buffer",
     "Tilery does not have it yet":
         "mma_gemm_blockscaled hypot ldexp nextafter",
 }  # fmt: skip

@@ -31,6 +31,29 @@ class Operations:
         return Val(current_builder().select(condition, x, y))
 
     @staticmethod
+    def wrapping(op: str, x: Any, y: Any) -> Any:
+        """One that may overflow."""
+        return Operations.binary(op, x, y)
+
+    @staticmethod
+    def dtype(x: Any) -> str:
+        """The name of a number's type."""
+        return str(x.dtype)
+
+    @staticmethod
+    def cast(x: Any, to: str) -> Any:
+        return cast(x, to)
+
+    @staticmethod
+    def bitcast(x: Any, to: str) -> Val:
+        return Val(current_builder().bitcast(x, dtypes.dtype(to)))
+
+    @staticmethod
+    def alike(*operands: Any) -> list[Any]:
+        """All in the type of the first: device functions have operands of one."""
+        return [cast(x, operands[0].dtype) for x in operands]
+
+    @staticmethod
     def to_float(x: Any) -> Any:
         """Integers as float32."""
         return cast(x, "float32") if isinstance(x, Expr) and not dtypes.is_float(x.dtype) else x

@@ -7,7 +7,7 @@ import ast
 
 def prepare(definition: ast.FunctionDef) -> ast.FunctionDef:
     """`with T.While(condition): ...` is a `while` loop: its condition is computed each time; `with T.If(condition): ...` with its
-    `with T.Then(): ...` and `with T.Else(): ...` is an `if`. `T.loop_break()` is `break`."""
+    `with T.Then(): ...` and `with T.Else(): ...` is an `if`. `T.loop_break()` is `break`, `T.thread_return()` is `return`."""
     return _Statements().visit(definition)
 
 
@@ -28,8 +28,9 @@ class _Statements(ast.NodeTransformer):
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        is_break = isinstance(node.value, ast.Call) and _name(node.value) == "loop_break"
-        return ast.copy_location(ast.Break(), node) if is_break else node
+        name = _name(node.value) if isinstance(node.value, ast.Call) else None
+        jump = {"loop_break": ast.Break(), "thread_return": ast.Return(None)}.get(name or "")
+        return ast.copy_location(jump, node) if jump else node
 
 
 def _sides(body: list[ast.stmt]) -> dict[str, list[ast.stmt]] | None:

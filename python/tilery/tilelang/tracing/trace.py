@@ -15,7 +15,7 @@ from ...errors import Error, error
 from ...frontend.jumps import DONE, RESULT
 from ...frontend.language import Language, Loop
 from ...frontend.regions import Getter, Names, Putter
-from ...frontend.structure import Number, Undefined
+from ...frontend.structure import Number, Undefined, with_children
 from .arithmetic import Arithmetic
 from .barriers import Barriers
 from .checks import Checks
@@ -115,6 +115,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         self.reducers: list[Any] = []  # of the open kernel
         self.guests: Any = None  # the trace of functions of other languages
         self.foreign: Any = ()  # the class of their values
+        self.device_texts: dict[str, Any] = {}  # functions in CUDA C++ by their names (language/device_text.py)
         self.arithmetic = Arithmetic()  # what it leaves open the body may say
         self.lone = False  # whether a block is one thread for the target
         self.several = 0  # conditions around that several threads fulfil
@@ -435,7 +436,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         raise error(NotImplementedError, f"attribute `{name}` is assigned in a kernel", hint="use a local name or T.alloc_var")
 
     def return_(self, value: Any) -> Any:
-        if len(self.regions) > self.active[-1][1] or self.host_conditions:
+        if value is not None and (len(self.regions) > self.active[-1][1] or self.host_conditions):
             raise error(
                 NotImplementedError, "`return` inside run-time control flow", hint="return once, at the end of the function"
             )
@@ -580,7 +581,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
     def adopt(self, value: Any) -> Any:
         """What a function of another language gave."""
         if isinstance(value, (tuple, list)):
-            return type(value)(map(self.adopt, value))
+            return with_children(value, [self.adopt(part) for part in value])
         return Val(value.handle) if isinstance(value, self.foreign) else value
 
     def call(self, callee: Any, /, *args: Any, **kwargs: Any) -> Any:

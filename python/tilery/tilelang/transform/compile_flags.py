@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ...errors import error
@@ -26,9 +28,13 @@ class CompileFlags:
             raise error(TypeError, f"compile flags are {shown(flags)}; text, or a list of texts, is expected")
         words = [word for text in given for word in text.split()]
         said: dict[str, bool] = {}
-        others = []
+        others: list[str] = []
+        texts: list[str] = []
         while words:
             word = words.pop(0)
+            if word in ("-include", "--include", "--pre-include") and words:
+                _include(words.pop(0), texts)
+                continue
             name, _, value = word.lstrip("-").partition("=")
             if word.startswith("-") and name in _SWITCHES:
                 value = value or (words.pop(0) if words and not words[0].startswith("-") else "true" if name == _FAST else "")
@@ -40,5 +46,19 @@ class CompileFlags:
                 said[_FUSED] = _FUSIONS[word.lstrip("-")]
             else:
                 others.append(word)
-        self.arithmetic = Arithmetic(said.get(_FAST), said.get(_FUSED))
+        self.arithmetic = Arithmetic(said.get(_FAST), said.get(_FUSED), tuple(texts))
         self.ignored = others or None
+
+
+def _include(path: str, texts: list[str]) -> None:
+    """Adds a file's text, and before it those of the files that it includes from beside itself."""
+    try:
+        text = Path(path).read_text()
+    except OSError:
+        return  # who calls a function of it is told that nobody knows it
+    for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', text, re.M):
+        beside = Path(path).parent / name
+        if beside.is_file() and beside.read_text() not in texts and beside != Path(path):
+            _include(str(beside), texts)
+    if text not in texts:
+        texts.append(text)

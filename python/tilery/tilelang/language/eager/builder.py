@@ -69,9 +69,9 @@ class PrimFunc:
 
     failure: Error | None = None  # of a check that comes when the function is compiled
 
-    def check(self) -> None:
-        """Raises what makes the function impossible to compile."""
-        if self.failure is not None:
+    def check(self, texts: Sequence[str] = ()) -> None:
+        """Raises what makes the function impossible to compile. texts: device functions of the compilation's flags."""
+        if self.failure is not None and not (texts and self.failure.awaits_texts):
             raise self.failure
 
     def _trace(self) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...tracing.dtypes import dtype as element_type
 from ...tracing.values import Expr as PrimExpr
-from ...tracing.values import Node, Var
+from ...tracing.values import Node, Val
+from ...tracing.values import Var as Variable
 from ..refused import hook
 
 __all__ = ["Add", "And", "FloatImm", "FloorDiv", "FloorMod", "IntImm", "Mul", "Not", "Or", "PrimExpr", "Sub", "Var"]
@@ -34,6 +36,20 @@ class FloatImm(metaclass=_Number):
     """`FloatImm("float32", 0.5)` is 0.5."""
 
     number = float
+
+
+class _Named(type):
+    """What has a name: variables, and the numbers of a kernel, each of which is computed once however often it is used."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, (Variable, Val))
+
+    def __call__(cls, name: str = "v", dtype: Any = "int32", span: Any = None) -> Variable:
+        return Variable(name, element_type(dtype))
+
+
+class Var(metaclass=_Named):
+    """`Var("n", "int32")` is a size."""
 
 
 class _Operation(type):

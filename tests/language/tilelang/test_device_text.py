@@ -1,0 +1,178 @@
+"""Device functions in CUDA C++ that programs bring: loads and stores with hints to caches, fetches, single instructions."""
+
+import pytest
+import torch
+
+import tilery.tilelang as tilelang
+from tilery.tilelang import language as T
+
+TEXT = r"""
+#pragma once
+#include <cstdint>
+// Loads with hints.
+namespace lib {
+__device__ __forceinline__ void load16(void* dst, const void* src) {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  uint4 v;
+  asm("ld.global.L1::evict_first.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], "
+      "%5;"
+      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+      : "l"(src), "l"(policy));
+  __builtin_memcpy(dst, &v, 16);
+}
+__device__ void store16(void* dst, const void* src) {
+  uint4 v;
+  memcpy(&v, src, 16);
+  asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(dst),
+               "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+template <typename T>
+__device__ __forceinline__ T load_one(const T* src) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 2, "a 4- or 2-byte element");
+  T v;
+  if constexpr (sizeof(T) == 4) {
+    uint32_t bits;
+    asm("ld.global.nc.b32 %0, [%1];" : "=r"(bits) : "l"(src));
+    __builtin_memcpy(&v, &bits, 4);
+  } else {
+    uint16_t bits;
+    asm("ld.global.nc.b16 %0, [%1];" : "=h"(bits) : "l"(src));
+    __builtin_memcpy(&v, &bits, 2);
+  }
+  return v;
+}
+namespace math {
+__device__ __forceinline__ float tanh_of(float x) {
+  float r;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r * 2 + 1;
+}
+}  // namespace math
+/* nothing that a result hangs on */
+__device__ __forceinline__ int fetch(const void* p) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(p)) : "memory");
+  return 0;
+}
+__device__ int counts(int* p) { return atomicAdd(p, 1); }
+}  // namespace lib
+"""
+
+
+@tilelang.jit
+def copied(n, dtype, text):
+    each = 128 // (16 if dtype == "float16" else 32)
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), dtype), B: T.Tensor((n,), dtype), C: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, 32 * each), threads=32) as b:
+            if text:
+                T.import_source(TEXT)
+            t = T.get_thread_binding()
+            held = T.alloc_local((each,), dtype)
+            at = (b * 32 + t) * each
+            if at < n:
+                T.call_extern("int32", "lib::fetch", T.address_of(A[at]))
+                T.call_extern("handle", "lib::load16", T.address_of(held[0]), T.address_of(A[at]))
+                for k in T.serial(each):
+                    C[at + k] = T.call_extern("float32", "lib::math::tanh_of", T.cast(held[k], "float32"))
+                    held[k] = held[k] + T.call_extern(dtype, "lib::load_one", T.address_of(A[at + k]))
+                T.call_extern("handle", "lib::store16", T.address_of(B[at]), T.address_of(held[0]))
+
+    return main
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_imported_text(device, dtype):
+    n = 1000
+    a = torch.randn(n, generator=torch.Generator().manual_seed(1), device="cpu").to(getattr(torch, dtype)).to(device)
+    b, c = torch.full_like(a, float("nan")), torch.full((n,), float("nan"), device=device)
+    copied(n, dtype, True)(a, b, c)
+    assert torch.equal(b, a + a)
+    assert torch.allclose(c, torch.tanh(a.float()) * 2 + 1, atol=2e-3)
+
+
+def test_included_text(device, tmp_path):
+    (tmp_path / "lib.h").write_text(TEXT)
+    (tmp_path / "outer.h").write_text('#include "lib.h"\n')
+    for flags in (["-include", str(tmp_path / "lib.h"), "-DX=1"], f"-include {tmp_path}/outer.h"):
+        kernel = tilelang.compile(copied.get_tir(256, "float32", False), compile_flags=flags)
+        a = torch.arange(256.0, device=device)
+        b, c = torch.empty_like(a), torch.empty_like(a)
+        kernel(a, b, c)
+        assert torch.equal(b, a + a)
+    with pytest.raises(NotImplementedError, match="knows no function 'lib::"):
+        tilelang.compile(copied.get_tir(256, "float32", False))
+
+
+def test_what_is_not_understood():
+    @tilelang.jit
+    def counts():
+        @T.prim_func
+        def main(A: T.Tensor((4,), "int32")):
+            with T.Kernel(1, threads=32):
+                T.import_source(TEXT)
+                A[1] = T.call_extern("int32", "lib::counts", T.address_of(A[0]))
+
+        return main
+
+    with pytest.raises(NotImplementedError, match="`atomicAdd` is not understood"):
+        counts()
+
+
+@tilelang.jit
+def by_name(n):
+    @T.prim_func
+    def main(
+        X: T.Tensor((n,), "uint32"),
+        Y: T.Tensor((n,), "uint32"),
+        Out: T.Tensor((8, n), "uint32"),
+        F: T.Tensor((3, n), "float32"),
+    ):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(n):
+                Out[0, i] = T.call_extern("uint32", "__umulhi", X[i], Y[i])
+                Out[1, i] = T.call_extern("uint32", "__vmaxu2", X[i], Y[i])
+                Out[2, i] = T.call_extern("uint32", "__vcmpgtu2", X[i], Y[i])
+                Out[3, i] = T.call_extern("uint32", "__vcmpeq4", X[i], Y[i])
+                Out[4, i] = T.call_extern("uint32", "__vadd2", X[i], Y[i])
+                Out[5, i] = T.call_extern("uint32", "__popc", X[i])
+                Out[6, i] = T.call_extern("uint32", "__brev", X[i])
+                Out[7, i] = T.__ffs(X[i])
+                x, y = T.cast(X[i] & 0xFFFF, "float32"), T.cast(Y[i] & 0xFFFF, "float32") + 1.0
+                F[0, i] = T.call_extern("float32", "__fdividef", x, y)
+                F[1, i] = T.call_extern("float32", "hypotf", x, y)
+                F[2, i] = T.fast_rcp(y)
+
+    return main
+
+
+def test_functions_of_cuda(device):
+    n, g = 200, torch.Generator().manual_seed(3)
+    x, y = (torch.randint(0, 2**32, (n,), generator=g, dtype=torch.int64, device="cpu") for _ in range(2))
+    y[::3] = x[::3]
+    x[0] = 0
+    out = torch.zeros(8, n, dtype=torch.uint32, device=device)
+    floats = torch.zeros(3, n, device=device)
+    by_name(n)(x.to(torch.uint32).to(device), y.to(torch.uint32).to(device), out, floats)
+    got = out.cpu().to(torch.int64)
+
+    def parts(bits, function):
+        ones = (1 << bits) - 1
+        return sum(function(x >> s & ones, y >> s & ones).to(torch.int64) << s for s in range(0, 32, bits))
+
+    expected = [
+        torch.tensor([int(a) * int(b) >> 32 for a, b in zip(x, y)]),
+        parts(16, torch.maximum),
+        parts(16, lambda a, b: (a > b) * 0xFFFF),
+        parts(8, lambda a, b: (a == b) * 0xFF),
+        parts(16, lambda a, b: (a + b) & 0xFFFF),
+        torch.tensor([int(a).bit_count() for a in x]),
+        torch.tensor([int(f"{int(a):032b}"[::-1], 2) for a in x]),
+        torch.tensor([(int(a) & -int(a)).bit_length() for a in x]),
+    ]
+    for row, want in zip(got, expected):
+        assert torch.equal(row, want)
+    a, b = (x & 0xFFFF).double(), (y & 0xFFFF).double() + 1
+    for row, want in zip(floats.cpu().double(), (a / b, torch.hypot(a, b), 1 / b)):
+        assert torch.allclose(row, want, rtol=1e-6, atol=0)
