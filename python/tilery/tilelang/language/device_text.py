@@ -1,4 +1,4 @@
-"""Device functions that programs bring as text of CUDA C++ (T.import_source, `-include`): those that only load, store, fetch ahead or
+"""Device functions that programs bring as text of CUDA C++ (T.import_source, `-include`): those that load, store, fetch ahead or
 compute by single instructions are what they say, on every target; hints to caches fall away. Others are refused."""
 
 from __future__ import annotations
