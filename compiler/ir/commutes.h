@@ -10,4 +10,8 @@ inline bool commutes(ReduceOp reduce) {
   return llvm::hasSingleElement(ops) && (*ops.begin()).hasTrait<mlir::OpTrait::IsCommutative>();
 }
 
+/// It picks one of the two by a strict order of the first operand, of equals by one of the second (argmax, argmin): in whatever order pairs are
+/// combined, the same one is left. (NaNs are in no order; which of them and of others is left is told by nobody.)
+bool picksOne(ReduceOp reduce);
+
 } // namespace tilery::tile

@@ -16,6 +16,7 @@ using lower::Sink;
 
 constexpr uint64_t mostExchangeBytes = 8 << 10;
 constexpr unsigned mostBlocks = 8; // of a cluster that any device runs
+constexpr int64_t mostHeld = 32;   // words of a thread, of what a scan combines
 
 SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 2> sizes;
@@ -99,6 +100,13 @@ private:
     });
   }
 
+  // Of all that a scan combines: an element's operands, the largest scan's.
+  int64_t wordsOfScans() {
+    int64_t words = 0;
+    kernel.walk([&](tile::ScanOp scan) { words = std::max(words, wordsOf(scan)); });
+    return words;
+  }
+
   // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread, 32 where
   // threads reduce what they have before they meet; more where a thread could not hold its share. A program with a loop over reductions
   // is one of few, and each turn holds what the turns before have left, too. Where all add up columns each thread has several rows: they
@@ -129,7 +137,7 @@ private:
       wanted = std::clamp<int64_t>(largest / (tilesOfLoops(largest / 2) ? 16 : 32), 32, 512);
     if (warps)
       wanted = std::clamp<int64_t>(*warps, 1, 32) * 32;
-    int64_t least = std::min<int64_t>(largest / mostElements, 1024);
+    int64_t least = std::min<int64_t>(std::max(largest / mostElements, wordsOfScans() / mostHeld), 1024);
     block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
   }
 
@@ -255,7 +263,7 @@ private:
         continue;
       }
       std::optional<ThreadMap::Lines> lines = map->lines(nest.shape, reduce.getAxis());
-      if (!lines || block.cluster > 1 || !tile::commutes(reduce))
+      if (!lines || block.cluster > 1 || !(tile::commutes(reduce) || tile::picksOne(reduce)))
         return;
       bytes += bytesOf(*map, *lines, map->chunks / lines->chunks, reduce);
     }
@@ -273,9 +281,16 @@ private:
     return llvm::alignTo(bytes, 256);
   }
 
+  static int64_t wordsOf(tile::ScanOp scan) {
+    int64_t words = 0;
+    for (Value operand : scan.getOperands())
+      words += llvm::divideCeil(lower::elementBytes(lower::elementOf(operand)), 4);
+    return words * ShapedType::getNumElements(tile::shapeOf(scan.getOperands()[0].getType()));
+  }
+
   // Each thread takes what all warps have of its lines. It holds its elements with those that follow from them, and of another scan's.
   void mapScan(tile::ScanOp scan) {
-    constexpr int64_t mostTaken = 256, mostHeld = 32; // elements, words
+    constexpr int64_t mostTaken = 256; // elements
     ArrayRef<int64_t> shape = tile::shapeOf(scan.getOperands()[0].getType());
     const ThreadMap *map = mapOf({SmallVector<int64_t>(shape), {}});
     std::optional<ThreadMap::Lines> lines = map ? map->lines(shape, scan.getAxis()) : std::nullopt;

@@ -99,7 +99,7 @@ void SimtEmitter::writeTile(int buffer, ArrayRef<int64_t> shape, const Point &po
 
 // -- reductions
 
-// What threads have is combined in any order: the operation commutes. Of a line within a warp its first thread writes it.
+// What threads have is combined in any order: the operation commutes, or picks one. Of a line within a warp its first thread writes it.
 void SimtEmitter::finishLines(const Nest &nest, const ThreadMap &map, ArrayRef<Sum *> sums) {
   auto &b = e.b;
   const Points &p = pointsOf(map);

@@ -170,3 +170,57 @@ def test_weighted_columns(engine, device, shape, dtype):
     weighted[(1,)](x, w, out, m - 1, m, n)
     w = torch.where(torch.arange(m) < m - 1, w * 2 + 1, 1)
     np.testing.assert_array_equal(out.cpu().numpy(), (x * w[:, None]).amax(0).cpu().numpy())
+
+
+@tileon.jit
+def pick(x_ptr, i_ptr, v_ptr, m, n, M: tl.constexpr, N: tl.constexpr, LEAST: tl.constexpr, OTHER: tl.constexpr):
+    i, j = tl.arange(0, M)[:, None], tl.program_id(0) * N + tl.arange(0, N)[None, :]
+    x = tl.load(x_ptr + i * n + j, mask=(i < m) & (j < n), other=OTHER)
+    if LEAST:
+        values, places = tl.min(x, 0, return_indices=True)
+    else:
+        values, places = tl.max(x, 0, return_indices=True)
+    at = tl.program_id(0) * N + tl.arange(0, N)
+    tl.store(i_ptr + at, places, mask=at < n)
+    tl.store(v_ptr + at, values, mask=at < n)
+
+
+@pytest.mark.parametrize("least", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.int8])
+@pytest.mark.parametrize("m, n, rows, columns", [(500, 130, 512, 64), (7, 300, 8, 256), (33, 5, 64, 8)])
+def test_picks_along_columns(engine, device, m, n, rows, columns, dtype, least):
+    """Of equal ones the first, whichever thread has it."""
+    x = torch.from_numpy(np.random.default_rng(m).integers(-9, 9, (m, n))).to(dtype)
+    places, values = torch.full((n,), -7, dtype=torch.int32, device=device), torch.full((n,), 77, dtype=dtype, device=device)
+    pick[(tileon.cdiv(n, columns),)](x.to(device), places, values, m, n, rows, columns, least, 100 if least else -100)
+    expected = x.numpy().argmin(0) if least else x.numpy().argmax(0)
+    assert np.array_equal(places.cpu(), expected)
+    assert np.array_equal(values.cpu(), np.take_along_axis(x.numpy(), expected[None], 0)[0])
+
+
+@tileon.jit
+def smaller(a, i, b, j):
+    first = (a < b) | ((a == b) & (i < j))
+    return tl.where(first, a, b), tl.where(first, i, j)
+
+
+@tileon.jit
+def least_so_far(x_ptr, o_ptr, i_ptr, n, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i * tl.num_programs(0) + tl.program_id(0)
+    values, places = tl.associative_scan((tl.load(x_ptr + at, mask=i < n, other=100), i), 0, smaller)
+    tl.store(o_ptr + at, values, mask=i < n)
+    tl.store(i_ptr + at, places, mask=i < n)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+@pytest.mark.parametrize("n", [30, 1025, 2048])
+def test_long_scans_of_pairs(engine, device, n, dtype):
+    x = torch.from_numpy(np.random.default_rng(n).integers(-(2**20), 50, (n, 3))).to(dtype)
+    out = torch.full((n, 3), 77, dtype=dtype, device=device)
+    places = torch.full((n, 3), -7, dtype=torch.int32, device=device)
+    least_so_far[(3,)](x.to(device), out, places, n, 1 << (n - 1).bit_length())
+    expected = np.minimum.accumulate(x.numpy(), 0)
+    assert np.array_equal(out.cpu(), expected)
+    first = np.where(np.diff(expected, axis=0, prepend=101), np.arange(n)[:, None], 0)  # where the least one changes
+    assert np.array_equal(places.cpu(), np.maximum.accumulate(first, 0))
