@@ -10,7 +10,6 @@
 // CHECK: %[[NIBBLE:.*]] = tile.rem floor %[[COLUMN]], %c2_i32
 // CHECK: tile.element_store
 // CHECK: tile.dot
-// CHECK-NOT: tile.local
 tile.kernel @unpacked(%p: !tile.ptr<f16>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
