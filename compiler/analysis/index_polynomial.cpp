@@ -1,4 +1,5 @@
 #include "compiler/analysis/index_polynomial.h"
+#include "compiler/analysis/remembered.h"
 
 using namespace mlir;
 
@@ -44,8 +45,7 @@ bool DefinedBefore::operator()(Value a, Value b) const {
          std::distance(right->getParent()->begin(), right->getIterator());
 }
 
-IndexPolynomial polynomialOf(Value value, Wrapping wrapping) {
-  IntegerOp op = integerOpOf(value, wrapping);
+static IndexPolynomial compute(const IntegerOp &op, Value value, Wrapping wrapping) {
   auto of = [&](Value operand) { return polynomialOf(operand, wrapping); };
   switch (op.kind) {
   case IntegerOp::Kind::constant:
@@ -62,6 +62,15 @@ IndexPolynomial polynomialOf(Value value, Wrapping wrapping) {
   default:
     return IndexPolynomial::of(value);
   }
+}
+
+IndexPolynomial polynomialOf(Value value, Wrapping wrapping) {
+  static thread_local Remembered<IndexPolynomial, Wrapping> remembered;
+  IntegerOp op = integerOpOf(value, wrapping);
+  bool isSum = op.kind == IntegerOp::Kind::add || op.kind == IntegerOp::Kind::subtract || op.kind == IntegerOp::Kind::multiply;
+  if (!isSum)
+    return compute(op, value, wrapping);
+  return remembered.of(value, wrapping, [&] { return compute(op, value, wrapping); });
 }
 
 } // namespace tilery::analysis

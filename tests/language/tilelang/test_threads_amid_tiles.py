@@ -162,6 +162,42 @@ def test_copies(device, m, n, k, rows, columns, depth, threads, wide, bounded):
     assert torch.equal(c.double(), (a * scales).double() @ b.double().T + 1)
 
 
+def sums(value, step):
+    for _ in range(40):
+        value = step(value)
+    return value
+
+
+@tilelang.jit
+def many_paths(X):
+    """X @ X^T of 64 x 32, where places and elements are sums of themselves, 2^40 paths each."""
+    X: T.Tensor((64, 32), "float16")
+    C = T.empty((64, 64), "float32")
+    with T.Kernel(1, threads=128):
+        x, y = T.alloc_shared((64, 32), "float16"), T.alloc_shared((64, 32), "float16")
+        own, c = T.alloc_local([4], "float16"), T.alloc_fragment((64, 64), "float32")
+        tx = T.get_thread_binding()
+        T.copy(X, x)
+        T.clear(c)
+        for i in T.serial(4):
+            for v in T.vectorized(4):
+                at = (i * 128 + tx) * 4 + v
+                place = sums(at, lambda n: n + n - n)
+                own[v] = x[place // 32, place % 32]
+            for v in T.serial(4):
+                number = sums(own[v], lambda x: x * T.float16(0.5) + x * T.float16(0.5))
+                y[((i * 128 + tx) * 4 + v) // 32, (tx * 4 + v) % 32] = number
+        T.gemm(x, y, c, transpose_B=True)
+        T.copy(c, C)
+    return C
+
+
+@pytest.mark.gpu
+def test_many_paths(device):
+    x = torch.randint(-4, 5, (64, 32), device=device).half()
+    assert torch.equal(many_paths(x).double(), x.double() @ x.double().T)
+
+
 @pytest.mark.skipif(bool(os.environ.get("TILERY_EMULATE")), reason="looks at the plan alone")
 @pytest.mark.parametrize("bits, dtype, depth", [(4, "float16", 32), (2, "bfloat16", 64), (4, "bfloat16", 64)])
 def test_plan(bits, dtype, depth):
