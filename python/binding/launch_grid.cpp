@@ -2,6 +2,7 @@
 #include "tilery/diagnostic.h"
 #include "limited_api.h"
 #include "type_name.h"
+#include <algorithm>
 
 namespace tilery::python {
 
@@ -41,13 +42,22 @@ void readGrid(const std::string &kernel, PyObject *grid, int64_t extents[3]) {
     return;
   }
   Py_ssize_t rank = Py_SIZE(grid);
-  if (rank < 1 || rank > 3)
+  auto extentAt = [&](Py_ssize_t axis) {
+    return gridExtent(kernel, isTuple ? PyTuple_GET_ITEM(grid, axis) : PyList_GET_ITEM(grid, axis), int(axis));
+  };
+  auto isLonger = [&] { // by more than extents of 1, which upstream does not look at
+    for (Py_ssize_t axis = 3; axis < rank; ++axis)
+      if (extentAt(axis) != 1)
+        return true;
+    return false;
+  };
+  if (rank < 1 || isLonger())
     throw Error({Diagnostic::Kind::Value,
                  "the grid of " + kernel + " has " + std::to_string(rank) + " extents; one to three are expected",
                  "",
                  {}});
-  for (Py_ssize_t axis = 0; axis < rank; ++axis)
-    extents[axis] = gridExtent(kernel, isTuple ? PyTuple_GET_ITEM(grid, axis) : PyList_GET_ITEM(grid, axis), int(axis));
+  for (Py_ssize_t axis = 0; axis < std::min<Py_ssize_t>(rank, 3); ++axis)
+    extents[axis] = extentAt(axis);
 }
 
 } // namespace tilery::python

@@ -239,7 +239,7 @@ def test_grids():
         seen.append(meta)
         return (-(-meta["n"] // meta["BLOCK"]),)
 
-    for form in (1, (1,), [1], (1, 1, 1), np.int64(1), (np.int32(1), 1), grid):
+    for form in (1, (1,), [1], (1, 1, 1), (1, 1, 1, 1), np.int64(1), (np.int32(1), 1), grid):
         z.zero_()
         launch[form](x, y, z, n=64)
         assert torch.equal(z, x + y)
@@ -282,7 +282,7 @@ def test_grids():
         (lambda k, t: k[1](t, t, t, 2, BLOCK=type("Bare", (), {"__hash__": None})()), "cannot be compared with later values"),
         (lambda k, t: k(t, t, t, 2), "add_kernel is called without a grid\n  hint: write add_kernel[grid](...)"),
         (lambda k, t: k[()](t, t, t, 2), "the grid of add_kernel has 0 extents; one to three are expected"),
-        (lambda k, t: k[1, 1, 1, 1](t, t, t, 2), "the grid of add_kernel has 4 extents; one to three are expected"),
+        (lambda k, t: k[1, 1, 1, 2](t, t, t, 2), "the grid of add_kernel has 4 extents; one to three are expected"),
         (
             lambda k, t: k[64 / 2](t, t, t, 2),
             "the grid of add_kernel has a float as extent of axis 0; an int is expected\n  hint: divide with // or cdiv",

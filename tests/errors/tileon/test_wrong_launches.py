@@ -27,7 +27,7 @@ WRONG = {
         "the grid of add has a float as extent of axis 0; an int is expected\n  hint: divide with // or cdiv",
     ),
     "four extents": (
-        lambda: add[(1, 1, 1, 1)](X, X, X, 32, 32),
+        lambda: add[(1, 1, 1, 2)](X, X, X, 32, 32),
         ValueError,
         "the grid of add has 4 extents; one to three are expected",
     ),
