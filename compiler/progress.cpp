@@ -11,6 +11,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include <chrono>
+#include <ctime>
 
 namespace tilery {
 namespace {
@@ -41,11 +42,24 @@ void crashWhereAsked(llvm::StringRef step) {
 }
 
 int64_t nowNanoseconds() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+/// In which the calling thread ran.
+int64_t ownNanoseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * int64_t(1'000'000'000) + time.tv_nsec;
+}
+
+std::string seconds(int64_t nanoseconds) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.1f", double(nanoseconds) / 1e9) << " s";
+  return text;
+}
 } // namespace
 
 Progress::Progress(std::function<bool()> interrupted, std::string kernel)
-    : interrupted(std::move(interrupted)), kernel(std::move(kernel)), outer(running), began(nowNanoseconds()), since(began),
-      asked(began), stackOfPasses(llvm::SavePrettyStackState()) {
+    : interrupted(std::move(interrupted)), kernel(std::move(kernel)), outer(running), began(nowNanoseconds()),
+      ownBegan(ownNanoseconds()), since(began), asked(began), stackOfPasses(llvm::SavePrettyStackState()) {
   running = this;
 }
 
@@ -80,14 +94,23 @@ void Progress::next(llvm::StringRef following, const llvm::Function *function) {
     throw Interrupted();
 }
 
+std::string Progress::longText(const std::string &kernel, int64_t took, int64_t own, llvm::StringRef step, int64_t inStep,
+                               unsigned instructions) {
+  std::string text = "tilery: compiling " + kernel + " takes long: " + seconds(took) + " so far, ";
+  if (own < took / 2)
+    return text + "in which it had a processor for " + seconds(own) + ": the machine is busy\n";
+  text += seconds(inStep) + " of it for \"" + step.str() + '"';
+  if (instructions)
+    text += "; LLVM is at a function of " + std::to_string(instructions) + " instructions";
+  return text +
+         "\n  hint: less of it where loops are unrolled (tl.static_range, T.unroll, Python's range) or tiles unpacked into "
+         "scalars\n";
+}
+
 void Progress::tell(int64_t took, const llvm::Function *function) {
   auto longest = std::max_element(spent.begin(), spent.end(), [](auto &a, auto &b) { return a.second < b.second; });
-  llvm::errs() << "tilery: compiling " << kernel << " takes long: " << llvm::format("%.1f", double(took) / 1e9) << " s so far, "
-               << llvm::format("%.1f", double(longest->second) / 1e9) << " s of it for \"" << longest->first() << '"';
-  if (function)
-    llvm::errs() << "; LLVM is at a function of " << function->getInstructionCount() << " instructions";
-  llvm::errs() << "\n  hint: less of it where loops are unrolled (tl.static_range, T.unroll, Python's range) or tiles unpacked "
-                  "into scalars\n";
+  llvm::errs() << longText(kernel, took, ownNanoseconds() - ownBegan, longest->first(), longest->second,
+                           function ? function->getInstructionCount() : 0);
 }
 
 namespace {

@@ -30,6 +30,10 @@ public:
   /// between two passes.
   static void step(llvm::StringRef name, const llvm::Function *function = nullptr);
   const std::string &current() const { return name; }
+  /// What is said of one that takes long: nanoseconds so far, and those of them in which the thread ran. Where it ran for less than half,
+  /// the machine is to blame, not the program.
+  static std::string longText(const std::string &kernel, int64_t took, int64_t own, llvm::StringRef step, int64_t inStep,
+                              unsigned instructions);
 
 private:
   void next(llvm::StringRef name, const llvm::Function *function);
@@ -38,7 +42,7 @@ private:
   std::function<bool()> interrupted;
   std::string kernel, name = "reading it";
   Progress *outer; ///< a signal's handler may compile between two steps
-  const int64_t began;
+  const int64_t began, ownBegan;
   int64_t since, asked;
   bool told = false;
   llvm::StringMap<int64_t> spent; ///< nanoseconds, by step

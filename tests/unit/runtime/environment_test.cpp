@@ -89,6 +89,7 @@ TEST(Environment, WordsAreThoseThatThereAre) {
                                                                     {"TILERY_DEVICE", "cpu"},
                                                                     {"TILERY_DEVICE", "cuda"},
                                                                     {"TILERY_COMPAT", "1"},
+                                                                    {"TILERY_COMPAT", "told"},
                                                                     {"TILERY_GPU_TARGET", "sm_80"},
                                                                     {"TILERY_GPU_TARGET", "sm_90a"},
                                                                     {"TILERY_CRASH", "fault LLVM: EarlyCSEPass"}})
