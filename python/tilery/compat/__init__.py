@@ -14,7 +14,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import device, mapping
+from . import device, mapping, told
 
 _INHERIT = os.path.join(os.path.dirname(__file__), "inherit")
 _loaded = itertools.count()
@@ -53,4 +53,4 @@ def load(path: str | os.PathLike[str]) -> ModuleType:
 def pytest_addoption(parser: Any) -> None:
     """The earliest hook of a plugin given by `-p`: before conftest files are imported and before output is captured."""
     install()
-    device.say()
+    told.say()

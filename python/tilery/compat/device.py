@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from . import told
+
 _active = False
-_unsaid = ""  # what the first use of the device "cuda" says
 
 
 def active() -> bool:
@@ -35,24 +36,15 @@ def _choice() -> str:
 
 def install() -> None:
     """Applies the rule if it holds here; torch itself is changed when, and only when, the program imports it."""
-    global _active, _unsaid
+    global _active
     choice = os.environ.get("TILERY_DEVICE", "") and _choice()
     if _active or choice == "cuda" or (not choice and _has_gpu()):
         return
     _active = True
     if os.environ.get("TILERY_COMPAT") != "told":  # children of a process that has said it stay silent
         reason = "TILERY_DEVICE=cpu" if choice else "no GPU here"
-        _unsaid = f'tilery: {reason}: the device "cuda" means the CPU in this process'
+        told.later(f'tilery: {reason}: the device "cuda" means the CPU in this process')
     _after("torch", _apply)
-
-
-def say() -> None:
-    """The program has asked for the device "cuda"; the first time the user is told what that means."""
-    global _unsaid
-    if _unsaid:
-        print(_unsaid, file=sys.stderr, flush=True)
-        _unsaid = ""
-        os.environ["TILERY_COMPAT"] = "told"
 
 
 def _apply(torch: ModuleType) -> None:

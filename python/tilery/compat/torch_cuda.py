@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import torch_graphs
-from .device import say
+from .told import say
 from .torch_places import caller_is_torch
 from .torch_streams import Event, Stream
 

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .device import say
+from .told import say
 from .torch_generators import Offsets
 from .torch_places import Places, caller_is_torch
 from .torch_streams import Event, Stream
