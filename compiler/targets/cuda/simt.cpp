@@ -189,8 +189,8 @@ bool SimtEmitter::block(Block &block) {
     barrier();
   auto steps = plan.steps.find(&block);
   if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
-      llvm::any_of(steps->second, [](const lower::Step &step) { return !step.op; }))
-    barrier(); // the operands' index tiles are read next
+      llvm::any_of(steps->second, [](const lower::Step &step) { return !step.op || step.op->getNumRegions(); }))
+    barrier(); // the operands' index tiles, and what branches have made of operands, are read next
   hazards.lose();
   exchangeRead[0] = exchangeRead[1] = true;
   return ok;
