@@ -94,7 +94,36 @@ bool inequalities(Value condition, SmallVectorImpl<IndexPolynomial> &notBelow) {
   }
 }
 
-/// ((start + i) % rows) * step, where lanes from `live` on may hold anything and live is at most rows - start.
+/// How many rows there are of those that `lanes` name, and their `numbers`: behind the last they begin again (`numbers % rows`), or are one of
+/// them, or whatever the program puts there (`numbers < rows ? numbers : 0`).
+std::optional<IndexPolynomial> numberOfRows(Value lanes, Value &numbers) {
+  if (auto rem = lanes.getDefiningOp<tile::RemOp>()) {
+    numbers = rem.getLhs();
+    return numberOfAll(rem.getRhs());
+  }
+  if (auto least = lanes.getDefiningOp<arith::MinSIOp>()) {
+    bool isLastLeft = numberOfAll(least.getLhs()).has_value();
+    numbers = isLastLeft ? least.getRhs() : least.getLhs();
+    std::optional<IndexPolynomial> last = numberOfAll(isLastLeft ? least.getLhs() : least.getRhs());
+    return last ? std::optional(*last + IndexPolynomial(1)) : std::nullopt;
+  }
+  auto select = lanes.getDefiningOp<arith::SelectOp>();
+  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  if (!compare)
+    return std::nullopt;
+  using P = arith::CmpIPredicate;
+  P predicate = compare.getPredicate();
+  bool isSwapped = predicate == P::sgt || predicate == P::sle, isElse = predicate == P::sge || predicate == P::sle;
+  if (!isSwapped && predicate != P::slt && predicate != P::sge)
+    return std::nullopt;
+  numbers = isElse ? select.getFalseValue() : select.getTrueValue();
+  if (throughExtensions(isSwapped ? compare.getRhs() : compare.getLhs()) != throughExtensions(numbers))
+    return std::nullopt;
+  return numberOfAll(throughExtensions(isSwapped ? compare.getLhs() : compare.getRhs()));
+}
+
+/// Rows by numbers from `start` on, each a step behind the last, where lanes from `live` on may hold anything and live is at most
+/// rows - start.
 bool wrap(AccessLine &line, Value lanes, Value live) {
   if (!live)
     return false;
@@ -109,12 +138,12 @@ bool wrap(AccessLine &line, Value lanes, Value live) {
     line.step = polynomialOf(factor);
     lanes = throughExtensions(rest);
   }
-  auto rem = lanes.getDefiningOp<tile::RemOp>();
-  line.rows = rem ? numberOfAll(rem.getRhs()) : std::nullopt;
+  Value numbers;
+  line.rows = numberOfRows(lanes, numbers);
   if (!line.rows)
     return false;
   line.wrapped = IndexPolynomial();
-  Value numbers = rem.getLhs();
+  numbers = throughExtensions(numbers);
   if (auto add = numbers.getDefiningOp<arith::AddIOp>()) {
     Value start = splatted(add.getLhs());
     numbers = add.getRhs();

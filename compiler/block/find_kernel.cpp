@@ -104,12 +104,16 @@ const char *otherAdditions(LoopKernel &found) {
 const char *otherWork(LoopKernel &found) {
   SmallVector<tile::LoadOp> loads;
   for (Operation &op : found.kernel.getBody().front()) {
-    if (!found.stores.empty() && (found.isNest(&op) || isa<tile::LoadOp>(op))) {
+    bool isNest = found.isNest(&op),
+         findsNumbers = !isNest && isOfNumbers(&op, loads); // say, a search for the program's sequence
+    if (!found.stores.empty() && (isNest || findsNumbers || isa<tile::LoadOp>(op))) {
       if (mayReread(&op, placesOf(found.stores)))
         return "it loads what it may have stored";
       found.loadsBehindStores = true;
     }
-    if (found.isNest(&op)) {
+    if (findsNumbers)
+      continue;
+    if (isNest) {
       if (const char *reason = otherWork(found, &op, loads))
         return reason;
     } else if (auto update = dyn_cast<tile::AtomicRmwOp>(op)) {

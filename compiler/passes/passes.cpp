@@ -7,9 +7,11 @@
 using namespace mlir;
 
 void tilery::registerTilePasses() {
+  registerPass(createBranchLoads);
   registerPass(createCheckBarriers);
   registerPass(createOrderRoles);
   registerPass(createFlattenStores);
+  registerPass(createFollowCounter);
   registerPass(createForwardStores);
   registerPass(createJoinWindows);
   registerPass(createMaskLoads);
@@ -58,10 +60,12 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   kernel.addPass(createPromoteBuffers());
   if (!keepThreads)
     kernel.addPass(createFlattenStores());
+  kernel.addPass(createFollowCounter());
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createRotateBack());
+  kernel.addPass(createBranchLoads());
   kernel.addPass(createMaskLoads());
   kernel.addPass(createLowerViews());
   kernel.addPass(createRaiseAccesses());

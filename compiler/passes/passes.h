@@ -21,6 +21,10 @@ std::unique_ptr<mlir::Pass> createParallelToTiles(Gathers gathers = Gathers::non
 std::unique_ptr<mlir::Pass> createSplitBuffers();
 /// What is loaded under a condition, else 0, is a load with a mask.
 std::unique_ptr<mlir::Pass> createMaskLoads();
+/// Branches that only choose how a tile is loaded are loads.
+std::unique_ptr<mlir::Pass> createBranchLoads();
+/// What counts beside a loop's number is computed from it.
+std::unique_ptr<mlir::Pass> createFollowCounter();
 /// Parts of buffers that were just written are not read again.
 std::unique_ptr<mlir::Pass> createForwardStores();
 /// Loops over neighbouring windows of buffers, which copy or multiply them, are copies and products of the whole.
