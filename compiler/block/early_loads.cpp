@@ -104,7 +104,8 @@ struct EarlyLoads : PassWrapper<EarlyLoads, OperationPass<tile::KernelOp>> {
     }
   }
 
-  /// Registers of a line of sums; 0: it is none. Rows lie in four lanes and two registers for each 64, columns in every fourth lane.
+  /// Registers of a line of sums; 0: it is none. Rows lie in four lanes and two registers for each 64, columns in every fourth lane: where
+  /// these are many, the eight lanes that need the same load some each.
   static unsigned wordsOfLine(tile::LoadOp load, unsigned consumers) {
     auto tile = dyn_cast<RankedTensorType>(load.getType());
     if (!tile || tile.getNumElements() != *std::max_element(tile.getShape().begin(), tile.getShape().end()) || load->use_empty())
@@ -113,9 +114,11 @@ struct EarlyLoads : PassWrapper<EarlyLoads, OperationPass<tile::KernelOp>> {
       auto expand = dyn_cast<tile::ExpandDimsOp>(user);
       return expand && int64_t(expand.getAxis()) == tile.getRank();
     });
-    int64_t count = tile.getNumElements();
-    return unsigned(isOfRows ? 2 * llvm::divideCeil(count, 64 * consumers)
-                             : llvm::divideCeil(count * tile::elementBytes(tile.getElementType()), 16));
+    constexpr int64_t sharing = 8;
+    int64_t count = tile.getNumElements(), words = llvm::divideCeil(count * tile::elementBytes(tile.getElementType()), 16);
+    return unsigned(isOfRows          ? 2 * llvm::divideCeil(count, 64 * consumers)
+                    : words > sharing ? llvm::divideCeil(words, sharing)
+                                      : words);
   }
 
   static void moveBefore(MmaWaitOp wait, const Schedule &schedule) {

@@ -6,6 +6,7 @@
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/aliasing.h"
 #include "compiler/targets/cuda/block_lines.h"
+#include "compiler/targets/cuda/block_scales.h"
 #include "compiler/targets/cuda/emit_block.h"
 #include "compiler/layout/layout.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -264,6 +265,13 @@ private:
   void computeBefore(mlir::scf::ForOp loop);
   void emitStore(tile::StoreOp store);
 
+  // -- what a product's sums are scaled by in each step (block_scales.cpp)
+  /// Those of the loop that is to be emitted: where they lie.
+  void findScales(mlir::scf::ForOp loop);
+  /// Loads them; false: they are none. They are known behind their product's wait.
+  bool startScales(tile::LoadOp load);
+  void finishScales(mlir::Operation *wait);
+
   // -- updates of memory (block_atomics.cpp)
   void emitUpdate(tile::AtomicRmwOp update);
   void emitSwap(tile::AtomicCasOp swap);
@@ -339,9 +347,10 @@ private:
   llvm::DenseMap<mlir::Value, Parts> values; // of more than one part, or of none; those of rank 0 are the evaluator's
   llvm::SmallVector<mlir::Value> known;      // all of both, in the order in which they became so
   llvm::DenseMap<block::LayoutAttr, Holding> holdings;
-  llvm::DenseMap<mlir::Value, Parts> reading;  // registers that a product under way, or one before it, reads
-  llvm::DenseMap<mlir::Value, Parts> unturned; // words of factors that a product turns
-  Role *role = nullptr;                        // that is emitted
+  llvm::DenseMap<mlir::Value, Parts> reading;        // registers that a product under way, or one before it, reads
+  llvm::MapVector<mlir::Operation *, Scales> scales; // of loops so far
+  llvm::DenseMap<mlir::Value, Parts> unturned;       // words of factors that a product turns
+  Role *role = nullptr;                              // that is emitted
   llvm::Value *base = nullptr, *thread = nullptr, *group = nullptr, *warpgroup = nullptr, *instance = nullptr;
   unsigned warpsOfGroup = 4, cluster = 1, resident = 1; // resident: blocks of a multiprocessor
   llvm::SmallVector<lower::MemoryClass> written;        // what the kernel stores to

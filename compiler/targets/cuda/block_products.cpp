@@ -362,6 +362,7 @@ void BlockEmitter::emitWait(block::MmaWaitOp wait) {
   if (!byWarps)
     machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), sums, reading.lookup(wait.getProduct()));
   remember(wait, std::move(sums));
+  finishScales(wait);
 }
 
 } // namespace tilery::cuda

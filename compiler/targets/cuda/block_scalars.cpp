@@ -208,6 +208,7 @@ static bool addsByThreads(scf::ForOp loop) {
 void BlockEmitter::emitLoop(scf::ForOp loop) {
   prepare(loop);
   computeBefore(loop);
+  findScales(loop);
   llvm::Value *lower = scalar(loop.getLowerBound()), *upper = scalar(loop.getUpperBound()), *step = scalar(loop.getStep());
   SmallVector<Parts> inits;
   for (Value init : loop.getInitArgs())

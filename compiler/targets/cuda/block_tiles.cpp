@@ -307,6 +307,8 @@ BlockEmitter::Parts BlockEmitter::loadEarly(Value tile, const Vectors &vectors) 
 }
 
 void BlockEmitter::emitLoadOfTile(tile::LoadOp load) {
+  if (startScales(load))
+    return;
   if (!isEarly(load) && !load.getIsVolatile())
     return; // where it is used
   if (auto loop = load->getParentOfType<scf::ForOp>(); loop && !loop.getBody()->getOps<block::AcquireOp>().empty())
