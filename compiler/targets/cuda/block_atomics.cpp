@@ -74,8 +74,9 @@ static bool isCopy(const layout::Layout &dealt, int64_t number) {
 }
 
 /// How many neighbours of the tile are added at once, where they lie so.
-static unsigned mostTogether(tile::AtomicRmwOp update, const lower::Target &target) {
-  bool adds = update.getKind() == tile::RmwKind::fadd && update.getOrder() == tile::MemoryOrder::relaxed;
+/// Fences order them where they are ordered, each is relaxed between these (`as`).
+static unsigned mostTogether(tile::AtomicRmwOp update, const lower::AtomicOrder &as, const lower::Target &target) {
+  bool adds = update.getKind() == tile::RmwKind::fadd && as.order == llvm::AtomicOrdering::Monotonic;
   return adds ? target.addsTogether(getElementTypeOrSelf(update.getValue().getType())) : 1;
 }
 
@@ -122,7 +123,7 @@ void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
     provideAddresses(update.getPlace(), point, fixed);
     return evaluator.address(update.getPlace(), point);
   };
-  for (unsigned most = mostTogether(update, e.options.target); most > 1 && vectors.width == 1; most /= 2) {
+  for (unsigned most = mostTogether(update, ordered.each, e.options.target); most > 1 && vectors.width == 1; most /= 2) {
     Vectors wide = vectorsOf(layout::neighboursFirst(dealt, cast<RankedTensorType>(tile.getType()).getRank() - 1), most);
     lower::Evaluator::Vector lanes(evaluator, wide.width);
     std::swap(vectors, wide);
