@@ -1,4 +1,5 @@
 #include "compiler/block/passes.h"
+#include "compiler/block/wide_sums.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -35,6 +36,7 @@ void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenNumbers());
   kernel.addPass(createSplitReductions());
   kernel.addPass(createFlattenLoops());
+  kernel.addPass(createWideSums());
   kernel.addPass(createStartFromZero());
   kernel.addPass(createShareLoads());
   kernel.addPass(createOpenReturns());
@@ -92,6 +94,7 @@ void registerBlockPasses() {
   registerPass(createOpenNumbers);
   registerPass(createSplitReductions);
   registerPass(createFlattenLoops);
+  registerPass(createWideSums);
   registerPass(createStartFromZero);
   registerPass(createShareLoads);
   registerPass(createTurnFactors);
