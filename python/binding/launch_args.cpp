@@ -1,5 +1,6 @@
 #include "launch_args.h"
 #include "dlpack.h"
+#include "read_shape.h"
 #include "torch_bits.h"
 #include "tilery/diagnostic.h"
 #include "tilery/gpu_memory.h"
@@ -376,8 +377,8 @@ void setRow(Argument &argument, int64_t extent, ArgumentOwners &owners) {
   argument.tensor.rank = 1, argument.tensor.extents = numbers, argument.tensor.strides = numbers + 1;
 }
 
-/// Anything with `data_ptr()` and `dtype`. One with a tensor as `base` lies where that does; of others the shape is not known, so that
-/// they may overlap with whatever lies behind their address. Without a `base` they lie on the GPU, where there is one.
+/// Anything with `data_ptr()` and `dtype`. One with a tensor as `base` lies where that does; others may say their shape. Those that do not
+/// may overlap with whatever lies behind their address. Without a `base` they lie on the GPU, where there is one.
 bool readPointerObject(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   Reference address(PyObject_CallMethod(object, "data_ptr", nullptr));
   PyErr_Clear();
@@ -399,7 +400,8 @@ bool readPointerObject(PyObject *object, const char *name, Argument &argument, A
       setRow(argument, int64_t((bytes.last - bytes.first) / byteWidth(*dtype)), owners);
     }
   } else {
-    setRow(argument, int64_t(1) << 40, owners);
+    if (!readShape(object, argument, owners))
+      setRow(argument, int64_t(1) << 40, owners);
     tensor.device = {gpuCount() > 0 ? 2 : 1, 0};
   }
   argument.coded = false; // whatever the base is: it is seen as another type

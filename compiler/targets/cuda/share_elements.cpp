@@ -15,8 +15,9 @@ using lower::Nest;
 using lower::Sink;
 
 constexpr uint64_t mostExchangeBytes = 8 << 10;
-constexpr unsigned mostBlocks = 8; // of a cluster that any device runs
-constexpr int64_t mostHeld = 32;   // words of a thread, of what a scan combines
+constexpr unsigned mostBlocks = 8;    // of a cluster that any device runs
+constexpr int64_t mostHeld = 32;      // words of a thread, of what a scan combines
+constexpr int64_t fewestElements = 4; // of a thread, where a program has no need of more threads
 
 SmallVector<int64_t, 2> squeezed(ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 2> sizes;
@@ -108,9 +109,9 @@ private:
   }
 
   // What products want, those of explicit threads, the user's num_warps, else some 16 elements of the largest tile a thread, 32 where
-  // threads reduce what they have before they meet; more where a thread could not hold its share. A program with a loop over reductions
-  // is one of few, and each turn holds what the turns before have left, too. Where all add up columns each thread has several rows: they
-  // meet element by element.
+  // threads reduce what they have before they meet; more where a thread could not hold its share, fewer than num_warps where it would have
+  // hardly one. A program with a loop over reductions is one of few, and each turn holds what the turns before have left, too. Where all
+  // add up columns each thread has several rows: they meet element by element.
   void chooseThreads() {
     if (unsigned wanted = mmaThreads(kernel)) {
       block.threads = wanted;
@@ -135,8 +136,12 @@ private:
       wanted = std::max(std::clamp<int64_t>(largest / own, 128, 512), std::min<int64_t>(largest / 32, 1024));
     } else if (reduces) // after loops, if any: each turn waits for as many loads as registers hold beside the sums
       wanted = std::clamp<int64_t>(largest / (tilesOfLoops(largest / 2) ? 16 : 32), 32, 512);
-    if (warps)
+    if (warps) {
       wanted = std::clamp<int64_t>(*warps, 1, 32) * 32;
+      bool meets = reduces || kernel.walk([](tile::SortOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      if (!meets) // threads with nothing of their own, or little, keep others' blocks off the multiprocessor
+        wanted = std::min(wanted, std::max<int64_t>(largest / fewestElements, 32));
+    }
     int64_t least = std::min<int64_t>(std::max(largest / mostElements, wordsOfScans() / mostHeld), 1024);
     block.threads = llvm::PowerOf2Ceil(std::max(wanted, least));
   }

@@ -306,6 +306,47 @@ def test_arguments_with_an_address_and_a_type(wrap):
         assert y.tolist() == [v >> 1 for v in x.tolist()]
 
 
+class Shaped(Pointer):
+    """One that says its shape, too, like the views of operator libraries, whose strides may be negative."""
+
+    def __init__(self, tensor, dtype, shape, strides, offset=0):
+        super().__init__(tensor, dtype)
+        self.shape, self.strides, self.offset = shape, strides, offset
+
+    def stride(self):
+        return self.strides
+
+    def data_ptr(self):
+        return self.tensor.data_ptr() + self.offset * self.tensor.element_size()
+
+
+@pytest.mark.usefixtures("placed")
+def test_arguments_that_say_their_shape():
+    """They overlap with nothing but what lies between their ends."""
+
+    @tileon.jit
+    def shifted(x, y, step, N: tl.constexpr):
+        i = tl.arange(0, N)
+        tl.store(y + i, tl.load(x + i * step) + 1)
+
+    def disjoint(x, y, step=1):
+        return shifted[(1,)](x, y, step, 64).options["disjoint"]
+
+    memory = torch.arange(256, dtype=torch.int32)
+    row = ((64,), (1,))
+    assert disjoint(Shaped(memory, torch.int32, *row), Shaped(memory, torch.int32, *row, offset=64))
+    assert memory[64:128].tolist() == list(range(1, 65))
+    assert disjoint(Shaped(memory, torch.int32, (64,), (-1,), offset=63), Shaped(memory, torch.int32, *row, offset=64), -1)
+    assert memory[64:128].tolist() == list(range(64, 0, -1))
+    assert not disjoint(Shaped(memory, torch.int32, (64,), (-1,), offset=63), Shaped(memory, torch.int32, *row), -1)
+    assert memory[:64].tolist() == list(range(64, 0, -1))
+    memory.copy_(torch.arange(256))
+    assert not disjoint(Shaped(memory, torch.int32, (2, 32), (32, 1)), Shaped(memory, torch.int32, *row, offset=3))
+    assert memory[:70].tolist() == [0, 1, 2, *range(1, 65), 67, 68, 69]
+    unlike = Shaped(memory, torch.int32, (64,), (1, 1))  # says nothing that can be believed
+    assert not disjoint(unlike, Shaped(memory, torch.int32, *row, offset=128))
+
+
 def test_reinterpret_wraps():
     x = torch.zeros(4, dtype=torch.int32)
     wrapped = tileon.reinterpret(x, tl.uint32)

@@ -1,0 +1,28 @@
+#include "read_shape.h"
+#include <nanobind/nanobind.h>
+
+namespace tilery::python {
+
+bool readShape(PyObject *object, Argument &argument, ArgumentOwners &owners) {
+  nanobind::object shape = nanobind::steal(PyObject_GetAttrString(object, "shape"));
+  PyErr_Clear();
+  bool named = shape && PyTuple_Check(shape.ptr());
+  nanobind::object strides = nanobind::steal(named ? PyObject_CallMethod(object, "stride", nullptr) : nullptr);
+  PyErr_Clear();
+  if (!strides || !PyTuple_Check(strides.ptr()) || PyTuple_Size(shape.ptr()) != PyTuple_Size(strides.ptr()))
+    return false;
+  auto rank = int32_t(PyTuple_Size(shape.ptr()));
+  int64_t *numbers = owners.numbers(2 * rank);
+  for (int32_t i = 0; i < rank; ++i) {
+    numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(shape.ptr(), i));
+    numbers[rank + i] = PyLong_AsLongLong(PyTuple_GetItem(strides.ptr(), i));
+    if (PyErr_Occurred() || numbers[i] < 0) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+  argument.tensor.rank = rank, argument.tensor.extents = numbers, argument.tensor.strides = numbers + rank;
+  return true;
+}
+
+} // namespace tilery::python
