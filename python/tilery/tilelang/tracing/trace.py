@@ -497,7 +497,6 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
             return super().if_(test, then, other, names, get, put, at_end)
         before = get()
         ends = []
-
         flags = self._flags(names, get, put)
         condition = self.condition(test)
 
