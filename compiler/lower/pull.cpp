@@ -30,17 +30,13 @@ bool canBeVirtual(Operation *op) {
              tile::ReshapeOp, tile::PermuteOp, tile::JoinOp, tile::SplitOp, tile::CatOp, tile::TakeOp, tile::BufferLoadOp>(op);
 }
 
-// Along the only dimension of more than one element, the place of each is its own, too.
 void Pull::addPlace(Value place, llvm::function_ref<bool(Value)> stored, bool sameElement) {
   Operation *op = place.getDefiningOp();
-  ArrayRef<int64_t> extents = cast<tile::AccessType>(place.getType()).getShape();
-  int64_t rank = extents.size(), elements = ShapedType::getNumElements(extents);
-  auto separable = dyn_cast<tile::AccessOp>(op);
+  int64_t rank = cast<tile::AccessType>(place.getType()).getRank();
   for (Value operand : op->getOperands()) {
     auto tensor = dyn_cast<RankedTensorType>(operand.getType());
-    bool whole = tensor && tensor.getRank() == rank && isa<tile::PointerAccessOp>(op);
-    bool alone = tensor && tensor.getNumElements() == elements && separable && llvm::is_contained(separable.getSteps(), operand);
-    add(operand, stored, sameElement && (whole || alone), rank > 1);
+    bool whole = tensor && tensor.getRank() == rank;
+    add(operand, stored, sameElement && whole && isa<tile::PointerAccessOp>(op), rank > 1);
   }
 }
 

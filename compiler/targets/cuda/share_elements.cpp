@@ -331,11 +331,11 @@ private:
       else
         maps[buffer] = &found->second;
     }
-    // Nests along other dimensions have what they write where they want it; what the turns of a loop hand on is no value of its own.
+    // Nests along other dimensions have what they write where they want it.
     for (auto [nest, map] : block.mapped)
       for (const Sink &sink : nest->sinks)
         for (int buffer : sink.buffers)
-          if ((map->crosses() && sink.kind != Sink::Reduce) || (sink.kind == Sink::Copy && !maps.contains(buffer)))
+          if (map->crosses() && sink.kind != Sink::Reduce)
             maps[buffer] = map;
     auto isStored = [&](Value value) { return !plan.isVirtual(value); };
     auto isOne = [&](int buffer) { return plan.buffers[buffer].elements == 1; };
