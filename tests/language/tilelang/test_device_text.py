@@ -162,14 +162,14 @@ def test_functions_of_cuda(device):
         return sum(function(x >> s & ones, y >> s & ones).to(torch.int64) << s for s in range(0, 32, bits))
 
     expected = [
-        torch.tensor([int(a) * int(b) >> 32 for a, b in zip(x, y)]),
+        torch.tensor([int(a) * int(b) >> 32 for a, b in zip(x, y)], device="cpu"),
         parts(16, torch.maximum),
         parts(16, lambda a, b: (a > b) * 0xFFFF),
         parts(8, lambda a, b: (a == b) * 0xFF),
         parts(16, lambda a, b: (a + b) & 0xFFFF),
-        torch.tensor([int(a).bit_count() for a in x]),
-        torch.tensor([int(f"{int(a):032b}"[::-1], 2) for a in x]),
-        torch.tensor([(int(a) & -int(a)).bit_length() for a in x]),
+        torch.tensor([int(a).bit_count() for a in x], device="cpu"),
+        torch.tensor([int(f"{int(a):032b}"[::-1], 2) for a in x], device="cpu"),
+        torch.tensor([(int(a) & -int(a)).bit_length() for a in x], device="cpu"),
     ]
     for row, want in zip(got, expected):
         assert torch.equal(row, want)

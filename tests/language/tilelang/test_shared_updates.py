@@ -6,8 +6,6 @@ import torch
 import tilery.tilelang as tilelang
 from tilery.tilelang import language as T
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 PLACES = {
     "row": lambda i, j: j,
     "rest": lambda i, j: j % 8,
@@ -48,7 +46,7 @@ def updated(rows, columns, dtype, place, body, scope, guarded):
 @pytest.mark.parametrize("scope", ["fragment", "shared"])
 @pytest.mark.parametrize("body", list(BODIES))
 @pytest.mark.parametrize("place", list(PLACES))
-def test_all_of_them_count(device, place, body, scope, guarded):
+def test_all_of_them_count(engine, device, place, body, scope, guarded):
     rows, columns = (4, 8) if place == "apart" else (32, 64)
     a = torch.randint(-8, 9, (rows, columns), generator=torch.Generator().manual_seed(5), device="cpu").float()
     got = updated(rows, columns, "float32", place, body, scope, guarded)(a.to(device)).cpu()
@@ -61,7 +59,7 @@ def test_all_of_them_count(device, place, body, scope, guarded):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32"])
-def test_types(device, dtype):
+def test_types(engine, device, dtype):
     a = torch.randint(-8, 9, (32, 64), generator=torch.Generator().manual_seed(6), device="cpu").to(getattr(torch, dtype))
     got = updated(32, 64, dtype, "quotient", "most", "fragment", False)(a.to(device)).cpu()
     i, j = torch.meshgrid(torch.arange(32), torch.arange(64), indexing="ij")

@@ -41,7 +41,7 @@ def test_persistent_tiles(device, m, n, k, last):
     a, b = torch.randn(m, k).half(), torch.randn(k, n).half()
     c = torch.full((m + 2, n), float("nan"), dtype=torch.float16, device=device)
     persistent[(3,)](a.to(device), b.to(device), c[1:-1], m, n, k, 3, last, 64, 128, 64)
-    torch.testing.assert_close(c[1:-1].double().cpu(), a.double() @ b.double(), rtol=2e-3, atol=2e-3 * k**0.5)
+    torch.testing.assert_close(c[1:-1].double().cpu(), (a.double() @ b.double()).cpu(), rtol=2e-3, atol=2e-3 * k**0.5)
     assert c[0].isnan().all() and c[-1].isnan().all()
 
 
@@ -103,7 +103,7 @@ def test_sequences_that_are_searched(device, rows):
     for i, n in enumerate(lengths):
         k, v = (x.view(-1, page, d)[table[i].long()].view(-1, d)[:n].double() for x in (keys, values))
         exact.append((q[int(ends[i]) - n : int(ends[i])].double() @ k.T).softmax(-1) @ v)
-    torch.testing.assert_close(y.double().cpu(), torch.cat(exact), rtol=4e-3, atol=4e-3)
+    torch.testing.assert_close(y.double().cpu(), torch.cat(exact).cpu(), rtol=4e-3, atol=4e-3)
 
 
 @tileon.jit
@@ -139,4 +139,4 @@ def test_blocks_at_edges(device, k, twice):
     weights = torch.where(torch.arange(k) >= k // 32 * 32, 1.0 + twice, 1.0).double()
     exact = (left * weights) @ b[:k].half().double()
     first = exact + a.double() @ b[100:].half().double()
-    torch.testing.assert_close(y.double().cpu(), torch.stack([first, exact]), rtol=1e-4, atol=1e-3)
+    torch.testing.assert_close(y.double().cpu(), torch.stack([first, exact]).cpu(), rtol=1e-4, atol=1e-3)

@@ -198,7 +198,7 @@ def test_launches_again_take_every_form():
             call()
             assert torch.equal(x, want)
     assert pids == [(4, (2, 3)), (4, (2, 4)), (4, (2, 5))]
-    for bad, error in (((0.5,), TypeError), (lambda meta: meta["none"], KeyError), ((1, 1, 1, 1), ValueError)):
+    for bad, error in (((0.5,), TypeError), (lambda meta: meta["none"], KeyError), ((1, 1, 1, 2), ValueError)):
         with pytest.raises(error):
             scaled[bad]((x, 2), (2, 3), 1.0)
     with pytest.raises(TypeError, match="nothing"):

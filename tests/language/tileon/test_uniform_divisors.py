@@ -83,7 +83,9 @@ def test_every_size(device, dtype):
 @pytest.mark.parametrize("by", [(7, 2**33 + 1, 3), (1, 2**31 - 1, 1000), (2**40, 12, 5)])
 def test_divisors_of_loops(device, by):
     rows, columns, stride = 16, 61, 70
-    x = torch.tensor([(i * 0x9E3779B97F4A7C15) % 2**62 >> (i // 64 % 40) for i in range(rows * stride)], dtype=torch.int64)
+    x = torch.tensor(
+        [(i * 0x9E3779B97F4A7C15) % 2**62 >> (i // 64 % 40) for i in range(rows * stride)], dtype=torch.int64, device="cpu"
+    )
     out = torch.full((rows * stride,), -7, dtype=torch.int64, device=device)
     by_column[(1,)](x.to(device), torch.tensor(by, device=device), out, columns, stride, rows, 64)
     total = torch.zeros_like(x, dtype=torch.int64)
