@@ -519,3 +519,33 @@ def test_tensors_that_nothing_uses_go(engine):
     assert torch.equal(a, b)
     tilelang.compile(program(True))(a, bias, b)
     assert torch.equal(a + bias, b)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16, 32])
+def test_places_outside_of_the_group(width, engine):
+    """A place of an `idx` wraps around in the group; `xor` reaches earlier groups, but no later ones."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "int32"), B: T.Tensor((7, 64), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            B[0, tx] = T.shfl_sync(tx * 3, tx, width)
+            B[1, tx] = T.shfl_sync(tx * 3, A[tx], width)
+            B[2, tx] = T.shfl_sync(tx * 3, 21, width)
+            B[3, tx] = T.shfl_sync(tx * 3, -1, width)
+            B[4, tx] = T.shfl_xor(tx * 3, 5, width)
+            B[5, tx] = T.shfl_xor(tx * 3, A[tx] % 32, width)
+            B[6, tx] = T.shfl_xor(tx * 3, 16, width)
+
+    a = torch.randint(0, 1000, (64,), dtype=torch.int32)
+    b = torch.full((7, 64), -9, dtype=torch.int32)
+    tilelang.compile(main)(a, b)
+    t = torch.arange(64)
+    first = t // width * width
+
+    def across(by):
+        other = t ^ by
+        return torch.where(other % 32 // width > t % 32 // width, t, other)
+
+    places = [first + t % width, first + a % width, first + 21 % width, first + width - 1, across(5), across(a % 32), across(16)]
+    assert torch.equal(b, torch.stack(places).int() * 3)

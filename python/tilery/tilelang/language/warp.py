@@ -68,11 +68,23 @@ def _shuffle(name: str, mode: str, text: str) -> Callable[..., Val]:
         ignore(what, mask=mask)
         if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32):
             raise error(ValueError, f"{what} takes a width of 1, 2, 4, 8, 16 or 32 threads, got {width!r}")
-        return Val(trace.native.shuffle(mode, _operand(trace, value, what), read(lane), width))
+        value, lane = _operand(trace, value, what), read(lane)
+        if mode == "idx":  # a place beyond the group wraps around in it
+            lane = lane % width if isinstance(lane, int) else binary("&", lane, width - 1)
+        if mode == "xor" and width < WARP and not (isinstance(lane, int) and 0 <= lane < width):
+            return _crossed(trace, value, lane, width)
+        return Val(trace.native.shuffle(mode, value, lane, width))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     return function
+
+
+def _crossed(trace: Any, value: Any, lane: Any, width: int) -> Any:
+    """What `xor` gives where it may leave the group: the value of an earlier group, but the own one for that of a later group."""
+    own = get_lane_idx()
+    later = binary("^", own, lane) // width > own // width
+    return select(later, Val(value), Val(trace.native.shuffle("xor", value, lane, WARP)))
 
 
 shfl_sync = _shuffle("shfl_sync", "idx", "The value of the thread at a place of the group.")
