@@ -4,6 +4,7 @@
 #include "compiler/progress.h"
 #include "compiler/targets/cuda/drop_barriers.h"
 #include "compiler/targets/cuda/join_accesses.h"
+#include "compiler/targets/cuda/narrow_stores.h"
 #include "compiler/targets/cuda/pair_conversions.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -157,7 +158,7 @@ std::string emitPtx(llvm::Module &module, const CudaTarget &target, bool fpContr
   CodeGeneration passes(ofBlocks);
   machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, /*DisableVerify=*/true);
   passes.run(module);
-  return std::string(bytes.begin(), bytes.end());
+  return narrowStores({bytes.data(), bytes.size()});
 }
 
 } // namespace tilery::cuda
