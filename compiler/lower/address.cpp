@@ -383,7 +383,8 @@ Address Evaluator::bufferAddress(Value buffer, ArrayRef<Index> point) {
     where.row = nullptr;                            // the rows are others
   } else {
     assert(op && "buffers come from allocations of their kernel");
-    where.pointer = isThreadsOwn(op) ? threads->privateBuffer(op) : scratchPointer(plan.temporaries.find(op)->second[0]);
+    llvm::Value *own = threads ? threads->privateBuffer(op) : nullptr;
+    where.pointer = own ? own : scratchPointer(plan.temporaries.find(op)->second[0]);
     if (auto found = aliasScopes.find(nullptr); found != aliasScopes.end())
       std::tie(where.scope, where.noalias) = found->second;
   }

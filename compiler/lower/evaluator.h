@@ -107,7 +107,7 @@ public:
   virtual Lanes readAcross(int, llvm::ArrayRef<int64_t>, llvm::ArrayRef<Index>, unsigned) { return nullptr; }
   /// What this thread has copied of a load's tile at the point, in as many lanes; null: nothing, it is loaded.
   virtual Lanes copied(tile::LoadOp, llvm::ArrayRef<Index>, unsigned) { return nullptr; }
-  /// Where a buffer lies that this thread has for itself (isThreadsOwn).
+  /// Where a buffer lies that this thread has for itself; null: the block has it.
   virtual llvm::Value *privateBuffer(mlir::Operation *alloc) const = 0;
 };
 

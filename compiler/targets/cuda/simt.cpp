@@ -3,6 +3,7 @@
 #include "compiler/targets/cuda/mma.h"
 #include "compiler/targets/cuda/branch.h"
 #include "compiler/targets/cuda/launch_order.h"
+#include "compiler/targets/cuda/own_buffers.h"
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/branch.h"
 #include "compiler/lower/kernel_info.h"
@@ -250,6 +251,11 @@ bool SimtEmitter::parallelOp(tile::ParallelOp op) {
     return KernelEmitter::parallelOp(op);
   auto &b = e.b;
   Block &body = op.getBody().front();
+  body.walk([&](tile::ElementStoreOp store) {
+    auto alloc = store.getBuffer().getDefiningOp<tile::AllocOp>();
+    if (alloc && !privateBuffers.contains(alloc) && belongsToPoints(alloc))
+      makePrivateBuffer(alloc);
+  });
   SmallVector<llvm::Value *> extents;
   llvm::Value *total = e.i64(1);
   for (Value extent : op.getExtents()) {
