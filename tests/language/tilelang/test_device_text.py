@@ -1,5 +1,7 @@
 """Device functions in CUDA C++ that programs bring: loads and stores with hints to caches, fetches, single instructions."""
 
+import re
+
 import pytest
 import torch
 
@@ -176,3 +178,80 @@ def test_functions_of_cuda(device):
     a, b = (x & 0xFFFF).double(), (y & 0xFFFF).double() + 1
     for row, want in zip(floats.cpu().double(), (a / b, torch.hypot(a, b), 1 / b)):
         assert torch.allclose(row, want, rtol=1e-6, atol=0)
+
+
+ARITHMETIC = r"""
+__device__ float scaled(float x, const int N = 8, float by = 0.5f) { return x * N + by; }
+__device__ int cut(float x) { return x * 1.5f; }
+__device__ int kept(int x) { x = x * 0.75f; return x; }
+__device__ int bytes(int8_t a, int8_t b) { return a * b + a; }
+__device__ double mixed(int a, unsigned b) { return (a - b) * 1.0; }
+template <typename T> __device__ int done(const T* p, int x) {
+  if constexpr (sizeof(T) == 4) { return x + 1; }
+  return x + 2;
+}
+"""
+
+
+def computed(call, text, kind="int32"):
+    @T.prim_func
+    def main(X: T.Tensor((64,), "int32"), Y: T.Tensor((64,), kind)):
+        with T.Kernel(1, threads=64):
+            T.import_source(text)
+            t = T.get_thread_binding()
+            Y[t] = call(X, t)
+
+    x = torch.arange(-32, 32, dtype=torch.int32)
+    y = torch.zeros(64, dtype=getattr(torch, kind))
+    tilelang.compile(main)(x, y)
+    return x.double(), y.double()
+
+
+def test_arithmetic_of_text():
+    x, y = computed(lambda X, t: T.call_extern("float32", "scaled", X[t]), ARITHMETIC, "float32")
+    assert torch.equal(y, x * 8 + 0.5)
+    x, y = computed(lambda X, t: T.call_extern("float32", "scaled", X[t], 3), ARITHMETIC, "float32")
+    assert torch.equal(y, x * 3 + 0.5)
+    x, y = computed(lambda X, t: T.call_extern("float32", "cut", X[t]), ARITHMETIC, "float32")
+    assert torch.equal(y, (x * 1.5).trunc())
+    x, y = computed(lambda X, t: T.call_extern("int32", "kept", X[t]), ARITHMETIC)
+    assert torch.equal(y, (x * 0.75).trunc())
+    x, y = computed(lambda X, t: T.call_extern("int32", "bytes", X[t], X[t]), ARITHMETIC)
+    assert torch.equal(y, x * x + x)
+    x, y = computed(lambda X, t: T.call_extern("float64", "mixed", X[t], 5), ARITHMETIC, "float64")
+    assert torch.equal(y, (x - 5) % 2**32)
+    x, y = computed(lambda X, t: T.call_extern("int32", "done", T.address_of(X[0]), X[t]), ARITHMETIC)
+    assert torch.equal(y, x + 1)
+
+
+@pytest.mark.parametrize(
+    "text, refused",
+    [
+        ("int f(int& x) { x = 3; return x; }", "int& x"),
+        ("int f(long x) { return x; }", "long x"),
+        ("int f(int x) { static int n = 0; return n + x; }", "static int n"),
+        ("int f(int x) { return static_cast<half>(x); }", "half"),
+        ("int f(int x) { return reinterpret_cast<float&>(x); }", "float&"),
+        ("int f(int x) { return x >> 1; }", "x >> 1"),
+        ("int f(int x) { return x < 3 ? x + 1 : x; }", "x < 3"),
+        ("int f(int x) { return x & 7 + 1; }", "x & 7"),
+        ("int f(int x) { x += 2; return x; }", "= 2"),
+        ("int f(int x) { x++; return x; }", "x++"),
+        ("int f(int x) { if (x > 0) return 1; return 2; }", "if"),
+        ("int f(int x) { for (int i = 0; i < 3; i++) x = x + 1; return x; }", "for"),
+        ("int f(int x) { { int x = 3; } return x; }", "x"),
+        ("int f(int x) { int y = 1, z = 2; return y + z; }", "1, z"),
+        ("int f(int x) { return 010 + x; }", "010"),
+        ("int f(int x) { return (int)x; }", "x"),
+        ("int f(int x) {\n#if 0\n x = 3;\n#endif\n return x; }", "#if"),
+        ("int f(int x) { return x; } __device__ int f(float x) { return 2; }", "several functions"),
+    ],
+)
+def test_text_that_is_refused(text, refused):
+    with pytest.raises(NotImplementedError, match="f is text of CUDA in which .*" + re.escape(refused)):
+        computed(lambda X, t: T.call_extern("int32", "f", X[t]), "__device__ " + text)
+
+
+def test_arguments_that_are_missing():
+    with pytest.raises(TypeError, match="scaled takes 1 to 3 arguments, got 0"):
+        computed(lambda X, t: T.call_extern("float32", "scaled"), ARITHMETIC, "float32")

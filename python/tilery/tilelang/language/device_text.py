@@ -39,11 +39,14 @@ class Function:
     parameters: tuple[tuple[str, str], ...]
     body: str
     template: str | None
+    defaults: tuple[str | None, ...] = ()
+    several: bool = False  # functions of this name: which one is meant hangs on the types
 
 
 def functions_of(text: str) -> dict[str, Function]:
     """The device functions of a text, by their names with their namespaces."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+    text = re.sub(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|else|elif|endif)\b[^\n]*", r"\n@\1;", text, flags=re.M)
     text = re.sub(r"^[ \t]*#[^\n]*", "", text, flags=re.M)
     found: dict[str, Function] = {}
     spaces: list[tuple[str, int]] = []
@@ -53,10 +56,13 @@ def functions_of(text: str) -> dict[str, Function]:
         if match[1]:
             spaces.append((match[1], end))
             continue
-        parameters = [_parameter(part) for part in match["parameters"].split(",") if part.strip() not in ("", "void")]
+        parts = [part.partition("=") for part in match["parameters"].split(",") if part.strip() not in ("", "void")]
+        parameters = [_parameter(part) for part, _, _ in parts]
+        defaults = tuple(value.strip() or None for _, _, value in parts)
         name = "::".join([*(name for name, _ in spaces), match["name"]])
         body = text[match.end() : end]
-        found[name] = Function(name, _plain(match["type"]), tuple(parameters), body, match["template"])
+        several = name in found
+        found[name] = Function(name, _plain(match["type"]), tuple(parameters), body, match["template"], defaults, several)
     return found
 
 
@@ -75,21 +81,18 @@ def _plain(kind: str) -> str:
 
 
 def _parameter(text: str) -> tuple[str, str]:
-    kind, name = re.fullmatch(r"(.*?)(\w+)\s*", text.strip(), re.S).groups()  # type: ignore[union-attr]
-    return _plain(kind), name
+    found = re.fullmatch(r"(.*?)(\w+)\s*", text.strip(), re.S)
+    return (_plain(found[1]), found[2]) if found else (text.strip(), "")
 
 
 def call(function: Function, dtype: Any, arguments: Sequence[Any]) -> Any:
     """What the function computes of numbers and addresses, in the type that the program names."""
-    if len(arguments) != len(function.parameters):
-        raise error(TypeError, f"{function.name} takes {len(function.parameters)} arguments, got {len(arguments)}")
-    values = {}
-    for (kind, name), argument in zip(function.parameters, arguments):
-        value = argument if isinstance(argument, Pointer) else read(argument)
-        scalar = _SCALARS.get(kind)
-        values[name] = cast(value, scalar) if scalar and not isinstance(value, Pointer) else value
+    least = sum(default is None for default in function.defaults)
+    if not least <= len(arguments) <= len(function.parameters):
+        takes = f"{least} to {len(function.parameters)}" if least < len(function.parameters) else str(least)
+        raise error(TypeError, f"{function.name} takes {takes} arguments, got {len(arguments)}")
     try:
-        result = _Run(function, values, dtype).block(function.body)
+        result = _called(function, dtype, arguments)
     except NotUnderstood as unknown:
         raise error(
             NotImplementedError,
@@ -99,6 +102,29 @@ def call(function: Function, dtype: Any, arguments: Sequence[Any]) -> Any:
     if result is None or str(dtype) == "handle":
         return None
     return cast(result.number(str(dtype)) if isinstance(result, Words) else result, dtype)
+
+
+def _called(function: Function, dtype: Any, arguments: Sequence[Any]) -> Any:
+    if function.several:
+        raise NotUnderstood("several functions of this name")
+    if directive := re.search(r"@(\w+);", function.body):
+        raise NotUnderstood("#" + directive[1])
+    given = [argument if isinstance(argument, Pointer) else read(argument) for argument in arguments]
+    values = {name: value for (_, name), value in zip(function.parameters, given)}
+    run = _Run(function, values, dtype)
+    for (kind, name), default in list(zip(function.parameters, function.defaults))[len(arguments) :]:
+        values[name] = run.value(default or "")
+    for kind, name in function.parameters:
+        if isinstance(values[name], Pointer) != kind.endswith("*") or (kind not in run.types and not kind.endswith("*")):
+            raise NotUnderstood(f"{kind} {name}")
+        run.declared[name] = kind
+        values[name] = run.typed(values[name], kind)
+    result = run.block(function.body)
+    result = None if result is _NOTHING else result
+    return run.typed(result, function.type) if function.type in run.types else result
+
+
+_NOTHING = object()  # what `return;` gives
 
 
 class _Run:
@@ -124,7 +150,7 @@ class _Run:
                     return result
             elif statement.startswith("return"):
                 rest = statement[len("return") :].strip()
-                return self.value(rest) if rest else None
+                return self.value(rest) if rest else _NOTHING
             else:
                 self.statement(statement)
         return None
@@ -139,6 +165,8 @@ class _Run:
         holds = {"==": size == int(sized[3]), "!=": size != int(sized[3]), "<": size < int(sized[3]), ">": size > int(sized[3]),
                  "<=": size <= int(sized[3]), ">=": size >= int(sized[3])}[sized[2]]  # fmt: skip
         first = text.index("{", end)
+        if text[end + 1 : first].strip():
+            raise NotUnderstood(text[: first + 1])
         after = _closing(text, first)
         if holds:
             return text[first + 1 : after]
@@ -162,16 +190,18 @@ class _Run:
             return self._copied(self.value(stored[1]), value, value.bits // 8)
         declared = re.fullmatch(r"((?:[\w:]+\s+)+)(\w+)\s*(?:=(?!=)(.*))?", text, re.S)
         assigned = re.fullmatch(r"(\w+)\s*=(?!=)(.*)", text, re.S)
+        if text.startswith("static ") or (declared and declared[2] in self.declared):
+            raise NotUnderstood(text)  # it outlives the call, or hides another one
         if declared and (kind := _plain(declared[1])) and (kind in self.types or kind in _VECTORS or kind == "auto"):
             self.declared[declared[2]] = kind
             if declared[3]:
-                self.values[declared[2]] = self._typed(self.value(declared[3]), kind)
+                self.values[declared[2]] = self.typed(self.value(declared[3]), kind)
         elif assigned and assigned[1] in self.values:
-            self.values[assigned[1]] = self._typed(self.value(assigned[2]), self.declared.get(assigned[1], "auto"))
+            self.values[assigned[1]] = self.typed(self.value(assigned[2]), self.declared.get(assigned[1], "auto"))
         else:
             self.value(text)
 
-    def _typed(self, value: Any, kind: str) -> Any:
+    def typed(self, value: Any, kind: str) -> Any:
         scalar = self.types.get(kind)
         return cast(value, scalar) if scalar and isinstance(value, (Val, int, float)) else value
 
@@ -222,15 +252,17 @@ class _Run:
             kind, count = _VECTORS[self.declared[part[1]]]
             if "xyzw".index(part[2]) < count:
                 return held.cut(count)["xyzw".index(part[2])].number(kind)
-        if re.fullmatch(r"-?(0[xX][\da-fA-F]+|\d+)[uUlL]*", text):
-            return int(re.sub("[uUlL]", "", text), 0)
-        if re.fullmatch(r"-?\d*\.\d*(e[-+]?\d+)?[fF]?", text):
-            return float(text.rstrip("fF"))
+        if re.fullmatch(r"-?(0[xX][\da-fA-F]+|[1-9]\d*|0)[uUlL]*", text):
+            return _integer(text)
+        if re.fullmatch(r"-?(\d+\.\d*|\.\d+)(e[-+]?\d+)?[fF]?", text):
+            return cast(float(text.rstrip("fF")), "float32" if text[-1] in "fF" else "float64")
         if text.startswith("(") and _matching(text, 0) == len(text) - 1:
             return self.value(text[1:-1])
         if turned := re.match(r"(?:static_cast|reinterpret_cast)\s*<([^>]*)>\s*\(", text):
             if _matching(text, turned.end() - 1) == len(text) - 1:
-                return self._typed(self.value(text[turned.end() : -1]), _plain(turned[1]))
+                if not (_plain(turned[1]).endswith("*") if text[0] == "r" else _plain(turned[1]) in self.types):
+                    raise NotUnderstood(text)
+                return self.typed(self.value(text[turned.end() : -1]), _plain(turned[1]))
         if loaded := re.fullmatch(r"\*\s*reinterpret_cast\s*<([^>]*)>\s*\(([^()]*)\)", text):
             return self._loaded(_plain(loaded[1]).rstrip("*"), self.value(loaded[2]))
         if called := re.match(r"([\w:]+)\s*\(", text):
@@ -238,7 +270,10 @@ class _Run:
                 return self._called(called[1], [self.value(part) for part in _split(text[called.end() : -1], ",")])
         for operators in (("+", "-"), ("*",)):
             if (found := _last(text, operators)) is not None:
-                return binary(text[found], self.value(text[:found]), self.value(text[found + 1 :]))
+                if not text[found + 1 :].strip():
+                    raise NotUnderstood(text)
+                x, y = self.value(text[:found]), self.value(text[found + 1 :])
+                return binary(text[found], *_alike(text, x, y))
         raise NotUnderstood(text)
 
     def _loaded(self, kind: str, pointer: Any) -> Any:
@@ -262,6 +297,32 @@ class _Run:
         if function is None or any(isinstance(operand, (Pointer, Words)) for operand in operands):
             raise NotUnderstood(name)
         return function(*operands)
+
+
+def _integer(text: str) -> Any:
+    """An integer as C types it; those of int stay plain numbers."""
+    digits = re.sub("[uUlL]", "", text)
+    number, suffix = int(digits, 0), text[len(digits) :].lower()
+    hexadecimal = "x" in digits.lower()
+    if abs(number) >= 2**63 or (number < 0 and suffix) or (hexadecimal and abs(number) >= 2**31 and (number < 0 or not suffix)):
+        raise NotUnderstood(text)  # types that hang on more than the digits
+    if not suffix and abs(number) < 2**31:
+        return number
+    wide = "l" in suffix or abs(number) >= 2 ** (32 if "u" in suffix else 31)
+    return cast(number, f"{'u' if 'u' in suffix else ''}int{64 if wide else 32}")
+
+
+def _alike(text: str, *operands: Any) -> list[Any]:
+    """Operands in the type in which C computes: at least int, unsigned where one of the widest is, the wider float."""
+    if any(isinstance(operand, (Pointer, Words)) for operand in operands):
+        raise NotUnderstood(text)
+    kinds = ["int32" if isinstance(operand, int) else str(operand.dtype) for operand in operands]
+    kinds = ["int32" if kind in ("bool", "int8", "uint8", "int16", "uint16") else kind for kind in kinds]
+    order = ["int32", "uint32", "int64", "uint64", "float32", "float64"]
+    if any(kind not in order for kind in kinds):
+        raise NotUnderstood(text)
+    common = max(kinds, key=order.index)
+    return [cast(operand, common) for operand in operands]
 
 
 def load_words(pointer: Any, bits: int) -> Words:
