@@ -5,34 +5,10 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-/// Integers that hang on other integers alone are computed in front of all work: where loads lie is known before the first of them is waited
-/// for, and those that later nests need are begun there, too.
-void numbersFirst(tile::KernelOp kernel) {
-  Block &block = kernel.getBody().front();
-  auto isNumber = [](Type type) { return type.isIntOrIndex(); };
-  llvm::DenseSet<Operation *> moved;
-  Operation *last = nullptr;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    auto isThere = [&](Value operand) {
-      return isNumber(operand.getType()) && (isa<BlockArgument>(operand) || moved.contains(operand.getDefiningOp()));
-    };
-    if (op.getNumRegions() || !isPure(&op) || !llvm::all_of(op.getResultTypes(), isNumber) || !op.getNumResults() ||
-        !llvm::all_of(op.getOperands(), isThere))
-      continue;
-    moved.insert(&op);
-    if (last)
-      op.moveAfter(last);
-    else
-      op.moveBefore(&block, block.begin());
-    last = &op;
-  }
-}
-
 BlockPlan planWith(tile::KernelOp kernel, const lower::Options &lanes, uint64_t tileBytes, unsigned stages, bool inResults,
                    int64_t rowElements) {
   BlockPlan result;
   result.inResults = inResults;
-  numbersFirst(kernel);
   result.plan = lower::planKernel(kernel, lanes);
   unsigned threads = mmaThreads(kernel), count = 0;
   kernel.walk([&](Operation *op) { count += lower::isProduct(op); });

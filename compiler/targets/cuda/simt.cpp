@@ -183,7 +183,7 @@ bool SimtEmitter::block(Block &block) {
   }
   if (const FetchLoop *fetch = fetchOf(block.getParentOp()))
     takeFetched(*fetch);
-  freshTurn = isa<scf::ForOp, tile::KernelOp>(block.getParentOp()) && !perThread ? &block : nullptr;
+  freshTurn = isa<scf::ForOp>(block.getParentOp()) && !perThread ? &block : nullptr;
   bool ok = KernelEmitter::block(block);
   freshTurn = nullptr;
   if (loops && exchangeRead[0])

@@ -1,5 +1,5 @@
-// Loads that a loop's nests need later in the turn, or a kernel's own: begun before the first of the nests, so that a turn waits for memory once
-// and not in front of every barrier anew.
+// Loads that a loop's nests need later in the turn: begun before the first of the nests, so that a turn waits for memory once and not in front of
+// every barrier anew.
 #include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/simt.h"
 
