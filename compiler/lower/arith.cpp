@@ -5,7 +5,6 @@
 #include "compiler/lower/branch.h"
 #include "compiler/lower/floats.h"
 #include "compiler/lower/math.h"
-#include "compiler/lower/quotient.h"
 #include "llvm/Analysis/VectorUtils.h"
 
 using namespace mlir;
@@ -150,6 +149,38 @@ Lanes floatToInt(Emitter &e, Lanes value, Type from, Type to, bool isUnsigned) {
   return e.intrinsic(isUnsigned ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat, {value}, {result, value->getType()});
 }
 
+// Of 64 bits that are mostly indices: where all lanes of both fit into 31, as those of 32 bits.
+Lanes quotientOfIndices(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(x);
+  auto number = [&](uint64_t value) { return llvm::ConstantInt::get(x->getType(), value); };
+  auto *bias = number(isUnsigned ? 0 : 1 << 30);
+  Lanes high = b.CreateLShr(b.CreateOr(b.CreateAdd(x, bias), b.CreateAdd(y, bias)), number(isUnsigned ? 30 : 31));
+  llvm::Type *narrow = e.vectorOf(b.getInt32Ty(), lanes), *real = e.vectorOf(b.getDoubleTy(), lanes);
+  auto exact = [&](Lanes v) { return b.CreateSIToFP(b.CreateTrunc(v, narrow), real); };
+  auto ofIndices = [&] { return Values{b.CreateSExt(b.CreateFPToSI(b.CreateFDiv(exact(x), exact(y)), narrow), x->getType())}; };
+  auto ofNumbers = [&] { return Values{isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y)}; };
+  return emitEither(b, b.CreateICmpEQ(b.CreateOrReduce(high), b.getInt64(0)), ofIndices, ofNumbers)[0];
+}
+
+// Hardly a machine divides vectors of integers, and LLVM divides lane by lane. In double, n / d of 32-bit integers has the right integer
+// part: it is at least 1 / d away from the next integer that it is not, which is more than 2^-53 of it.
+Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(x), bits = x->getType()->getScalarSizeInBits();
+  constexpr unsigned registers = 256; // a GPU's threads have narrower vectors
+  if (lanes > 1 && bits == 64 && e.options.target.machine.vectorBits >= registers && !llvm::isa<llvm::Constant>(y))
+    return callOwnFunction(e, isUnsigned ? "udiv" : "sdiv", {x, y},
+                           [&](llvm::ArrayRef<Lanes> of) { return quotientOfIndices(e, of[0], of[1], isUnsigned); });
+  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.machine.unsignedVectors) ||
+      llvm::isa<llvm::Constant>(y))
+    return isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
+  llvm::Type *real = e.vectorOf(b.getDoubleTy(), lanes);
+  if (isUnsigned)
+    return b.CreateFPToUI(b.CreateFDiv(b.CreateUIToFP(x, real), b.CreateUIToFP(y, real)), x->getType());
+  return b.CreateFPToSI(b.CreateFDiv(b.CreateSIToFP(x, real), b.CreateSIToFP(y, real)), x->getType());
+}
+
 /// What all lanes are divided by, if that is known and neither 0 nor -1: then every quotient exists.
 bool dividesAll(Lanes y) {
   auto *constant = llvm::dyn_cast<llvm::Constant>(y);
@@ -158,27 +189,21 @@ bool dividesAll(Lanes y) {
   return by && !by->isZero() && !by->isMinusOne();
 }
 
-/// `isUniform`: one divisor for all elements of a tile.
-Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder, bool isUniform = false) {
+Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder) {
   auto &b = e.b;
   llvm::Type *type = x->getType();
   unsigned bits = type->getScalarSizeInBits();
   auto *zero = llvm::Constant::getNullValue(type), *one = llvm::ConstantInt::get(type, 1);
-  Lanes byZero = b.CreateICmpEQ(y, zero), safe = y, quotient = nullptr;
+  Lanes byZero = b.CreateICmpEQ(y, zero), safe = y;
   bool isUnsigned = mode == tile::IntDivMode::unsigned_;
-  if (isUniform)
-    quotient = quotientByUniform(e, x, y, isUnsigned);
-  if (quotient)
-    safe = b.CreateSelect(byZero, one, y);
-  else if (!dividesAll(y)) {
+  if (!dividesAll(y)) {
     Lanes bad = byZero;
     if (!isUnsigned)
       bad = b.CreateOr(bad, b.CreateAnd(b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(type)),
                                         b.CreateICmpEQ(x, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)))));
     safe = b.CreateSelect(bad, one, y);
   }
-  if (!quotient)
-    quotient = quotientOf(e, x, safe, isUnsigned);
+  Lanes quotient = quotientOf(e, x, safe, isUnsigned);
   Lanes rest = nullptr;
   if (remainder || mode == tile::IntDivMode::floor)
     rest = b.CreateSub(x, b.CreateMul(quotient, safe));
@@ -194,12 +219,11 @@ Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder
 // by constants with a multiplication; of 64-bit ones LLVM takes a lane after the other.
 Lanes divided(Emitter &e, Operation *op, ArrayRef<Lanes> v, tile::IntDivMode mode, bool remainder) {
   auto &b = e.b;
-  bool isUniform = isOneNumber(op->getOperand(1)) && !isOneNumber(op->getOperand(0));
   if (e.lanesOf(v[0]) == 1 || !dividesAll(v[1]))
-    return divide(e, v[0], v[1], mode, remainder, isUniform);
+    return divide(e, v[0], v[1], mode, remainder);
   auto x = analysis::intervalOf(op->getOperand(0)), y = analysis::intervalOf(op->getOperand(1));
   if (!x || !y || x->least < 0 || x->greatest > INT32_MAX || y->least < 1 || y->greatest > INT32_MAX)
-    return divide(e, v[0], v[1], mode, remainder, isUniform);
+    return divide(e, v[0], v[1], mode, remainder);
   bool narrows = v[0]->getType()->getScalarSizeInBits() > 32;
   llvm::Type *type = narrows ? e.vectorOf(b.getInt32Ty(), e.lanesOf(v[0])) : v[0]->getType();
   llvm::Value *of = b.CreateZExtOrTrunc(v[0], type), *by = b.CreateZExtOrTrunc(v[1], type);
