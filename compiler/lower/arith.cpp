@@ -172,7 +172,8 @@ Lanes quotientOf(Emitter &e, Lanes x, Lanes y, bool isUnsigned) {
   if (lanes > 1 && bits == 64 && e.options.target.machine.vectorBits >= registers && !llvm::isa<llvm::Constant>(y))
     return callOwnFunction(e, isUnsigned ? "udiv" : "sdiv", {x, y},
                            [&](llvm::ArrayRef<Lanes> of) { return quotientOfIndices(e, of[0], of[1], isUnsigned); });
-  if (lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.machine.unsignedVectors) ||
+  bool byLanes = e.options.target.machine.vectorBits < registers; // whose divisions are code, of integers less than of f64
+  if (byLanes || lanes == 1 || bits > 32 || (isUnsigned && bits == 32 && !e.options.target.machine.unsignedVectors) ||
       llvm::isa<llvm::Constant>(y))
     return isUnsigned ? b.CreateUDiv(x, y) : b.CreateSDiv(x, y);
   llvm::Type *real = e.vectorOf(b.getDoubleTy(), lanes);
