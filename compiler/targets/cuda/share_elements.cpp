@@ -101,10 +101,13 @@ private:
     });
   }
 
-  // Of all that a scan combines: an element's operands, the largest scan's.
+  // Of all that a scan of several words an element combines, the largest one's.
   int64_t wordsOfScans() {
     int64_t words = 0;
-    kernel.walk([&](tile::ScanOp scan) { words = std::max(words, wordsOf(scan)); });
+    kernel.walk([&](tile::ScanOp scan) {
+      if (int64_t all = wordsOf(scan); all > ShapedType::getNumElements(tile::shapeOf(scan.getOperands()[0].getType())))
+        words = std::max(words, all);
+    });
     return words;
   }
 

@@ -48,13 +48,29 @@ ROWS = {
         "compile_args": Option("what was found is read; the code is not kept with it")
     },
     "tilelang.transform.apply_simplify": {"inline_let": Option("what is simple is simplified when a function is compiled")},
-    "tilelang.transform.simplify_prim_func": {
-        "inline_let": Option("what is simple is simplified when a function is compiled")
-    },
+    "tilelang.transform.simplify_prim_func": {"inline_let": Option("what is simple is simplified when a function is compiled")},
     "tilelang.tvm.transform.PassContext": dict.fromkeys(
         ("opt_level", "config"), Option("a kernel takes its switches from pass_configs")
     ),
     "tilelang.tvm.tirx.const": {"span": Option("errors name the program's own line")},
+    "tilelang.tvm.tirx.Let": {"span": Option("errors name the program's own line")},
+    "tilelang.tvm.tir.all": {"span": Option("errors name the program's own line")},
+    "tilelang.tvm.tir.any": {"span": Option("errors name the program's own line")},
+    "tilelang.tvm.tir.call_intrin": {"span": Option("errors name the program's own line")},
+    **{
+        f"tilelang.engine.callback.register_{name}": {
+            "override": Option("functions of generated text are never called: none is made", (True,))
+        }
+        for name in (
+            "c_postproc",
+            "c_postproc_callback",
+            "cuda_postproc",
+            "cuda_postproc_callback",
+            "hip_postproc",
+            "hip_postproc_callback",
+            "metal_postproc_callback",
+        )
+    },
     "tilelang.layout.make_swizzled_layout": {
         "k_major": Option("which units are exchanged follows from a row's bytes", (True,)),
         "allow_pad": Option("a tile is never padded", (True,)),

@@ -483,14 +483,6 @@ def unknown_type(X: Vector):
 
 
 @wrong
-def early_return(X: Vector):
-    with T.Kernel(1):
-        if X[0] > 0:
-            return
-        X[1] = 1
-
-
-@wrong
 def return_out_of_parallel(X: Vector):
     with T.Kernel(1):
         for i in T.Parallel(8):

@@ -395,11 +395,3 @@ def copy_of_each_thread(X: Vector, Y: Vector):
 def atomics_of_each_thread(X: Vector, Y: Vector):
     with T.Kernel(1, threads=8):
         T.atomic_add(Y[0:8], X[T.get_thread_binding()])
-
-
-@wrong
-def fragment_of_each_thread(X: Vector):
-    with T.Kernel(1, threads=64):
-        tile = T.alloc_fragment((64,), "float32")
-        tx = T.get_thread_binding()
-        tile[tx] = X[tx]

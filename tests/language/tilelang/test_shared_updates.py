@@ -50,7 +50,7 @@ def test_all_of_them_count(engine, device, place, body, scope, guarded):
     rows, columns = (4, 8) if place == "apart" else (32, 64)
     a = torch.randint(-8, 9, (rows, columns), generator=torch.Generator().manual_seed(5), device="cpu").float()
     got = updated(rows, columns, "float32", place, body, scope, guarded)(a.to(device)).cpu()
-    i, j = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
+    i, j = torch.meshgrid(torch.arange(rows, device="cpu"), torch.arange(columns, device="cpu"), indexing="ij")
     at, x = PLACES[place](i, j).reshape(-1), a.reshape(-1)
     if guarded:
         at, x = at[x > 0.5], x[x > 0.5]
@@ -62,7 +62,7 @@ def test_all_of_them_count(engine, device, place, body, scope, guarded):
 def test_types(engine, device, dtype):
     a = torch.randint(-8, 9, (32, 64), generator=torch.Generator().manual_seed(6), device="cpu").to(getattr(torch, dtype))
     got = updated(32, 64, dtype, "quotient", "most", "fragment", False)(a.to(device)).cpu()
-    i, j = torch.meshgrid(torch.arange(32), torch.arange(64), indexing="ij")
+    i, j = torch.meshgrid(torch.arange(32, device="cpu"), torch.arange(64, device="cpu"), indexing="ij")
     at = PLACES["quotient"](i, j).reshape(-1)
     expected = torch.zeros(64, device="cpu").scatter_reduce_(0, at, a.float().abs().reshape(-1), "amax")
     assert torch.equal(got.float(), expected)

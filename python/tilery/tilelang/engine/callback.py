@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.ignored import ignore
+
 
 def _kept(name: str) -> Callable[..., Any]:
     def register(func: Callable[..., Any] | None = None, override: bool = True) -> Any:
+        ignore(f"tilelang.engine.callback.{name}", override=override)
         if func is None or isinstance(func, bool):  # as a decorator with options
             return lambda function: function
         return func

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..tracing.dtypes import dtype as element_type
+from ..tracing.memory import Element
 from ..tracing.values import Expr, binary, cast
+from .pointer import Pointer
 
 
 class NotUnderstood(Exception):
@@ -103,8 +105,6 @@ def _instruction(text: str, registers: dict[str, Any]) -> None:
     elif name in ("ld", "st") and kinds and not _ORDERED & set(words) and "const" not in words and "param" not in words:
         _memory(name, words, kinds[-1], operands, registers)
     elif mnemonic.startswith("cp.async.c") and len(operands) >= 3 and operands[2].isdigit():
-        from .device_text import load_words, store_words
-
         sizes = [operand for operand in operands[3:] if not isinstance(registers.get(operand), Hint)]
         if sizes:
             raise NotUnderstood(text)
@@ -115,6 +115,23 @@ def _instruction(text: str, registers: dict[str, Any]) -> None:
         raise NotUnderstood(text)
 
 
+def load_words(pointer: Any, bits: int) -> Words:
+    """The bits that begin at an address."""
+    if not isinstance(pointer, Pointer) or bits % pointer.element.dtype.bits:
+        raise NotUnderstood("a load")
+    return Words([element.read() for element in pointer.neighbours(bits // pointer.element.dtype.bits)])
+
+
+def store_words(pointer: Any, words: Words) -> None:
+    """Stores bits from an address on."""
+    if not isinstance(pointer, Pointer) or words.bits % pointer.element.dtype.bits:
+        raise NotUnderstood("a store")
+    kind = pointer.element.dtype
+    places: list[Element] = pointer.neighbours(words.bits // kind.bits)
+    for element, value in zip(places, words.elements(kind)):
+        element.store(value)
+
+
 def _address(text: str, registers: dict[str, Any]) -> Any:
     place = text.strip("[] ")
     if place not in registers:
@@ -123,8 +140,6 @@ def _address(text: str, registers: dict[str, Any]) -> Any:
 
 
 def _memory(name: str, words: Sequence[str], kind: str, operands: Sequence[str], registers: dict[str, Any]) -> None:
-    from .device_text import load_words, store_words
-
     count = next((int(word[1:]) for word in words if re.fullmatch(r"v[248]", word)), 1)
     bits = element_type(kind).bits
     if name == "ld":

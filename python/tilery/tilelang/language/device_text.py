@@ -10,10 +10,9 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.dtypes import dtype as element_type
-from ..tracing.memory import Element
 from ..tracing.values import Expr, Val, binary, cast, read
 from . import device_functions
-from .device_asm import NotUnderstood, Words, instructions
+from .device_asm import NotUnderstood, Words, instructions, load_words, store_words
 from .pointer import Pointer
 
 _HEAD = re.compile(
@@ -323,23 +322,6 @@ def _alike(text: str, *operands: Any) -> list[Any]:
         raise NotUnderstood(text)
     common = max(kinds, key=order.index)
     return [cast(operand, common) for operand in operands]
-
-
-def load_words(pointer: Any, bits: int) -> Words:
-    """The bits that begin at an address."""
-    if not isinstance(pointer, Pointer) or bits % pointer.element.dtype.bits:
-        raise NotUnderstood("a load")
-    return Words([element.read() for element in pointer.neighbours(bits // pointer.element.dtype.bits)])
-
-
-def store_words(pointer: Any, words: Words) -> None:
-    """Stores bits from an address on."""
-    if not isinstance(pointer, Pointer) or words.bits % pointer.element.dtype.bits:
-        raise NotUnderstood("a store")
-    kind = pointer.element.dtype
-    places: list[Element] = pointer.neighbours(words.bits // kind.bits)
-    for element, value in zip(places, words.elements(kind)):
-        element.store(value)
 
 
 def _statements(text: str) -> Iterable[str]:

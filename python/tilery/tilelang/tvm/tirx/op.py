@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from ....core.ignored import ignore
 from ....errors import error
 from ... import language
 from ...refused import PASSES
@@ -33,8 +34,9 @@ class Op:
         return Op(name)
 
 
-def call_intrin(dtype: Any, func_name: Any, *arguments: Any, **options: Any) -> Any:
+def call_intrin(dtype: Any, func_name: Any, *arguments: Any, span: Any = None) -> Any:
     """The result of an operation, an Op or its name, in a type."""
+    ignore("tilelang.tvm.tir.call_intrin", span=span)
     name = str(getattr(func_name, "name", func_name))
     family, _, short = name.rpartition(".")
     function = _OWN.get(short)
@@ -48,9 +50,11 @@ def call_intrin(dtype: Any, func_name: Any, *arguments: Any, **options: Any) -> 
 
 def all(*conditions: Any, span: Any = None) -> Any:
     """Are all conditions true?"""
+    ignore("tilelang.tvm.tir.all", span=span)
     return reduce(lambda a, b: binary("and", a, b), conditions)
 
 
 def any(*conditions: Any, span: Any = None) -> Any:
     """Is any condition true?"""
+    ignore("tilelang.tvm.tir.any", span=span)
     return reduce(lambda a, b: binary("or", a, b), conditions)
