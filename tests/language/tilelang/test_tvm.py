@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 from tilery import tilelang
 from tilery.tilelang import language as T
@@ -139,7 +140,6 @@ def test_numbers_that_have_names(device):
 
         return main
 
-    torch = pytest.importorskip("torch")
     a, b = (torch.randn(40, generator=torch.Generator().manual_seed(k), device="cpu").half() for k in (1, 2))
     a[3] = float("nan")
     x = torch.minimum(a, b) * 2
