@@ -116,4 +116,5 @@ for name, test in list(globals().items()):
         test()
         if dist.get_rank() == 0:
             print(name, flush=True)
+dist.barrier()  # until gloo's threads are done with the tensors: what DTensors remember keeps them alive beyond the group
 dist.destroy_process_group()
