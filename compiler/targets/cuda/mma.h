@@ -59,7 +59,6 @@ private:
 
   // mma_stage.cpp
   /// What step `iteration` / chunks of the operands has from its chunk `iteration` % chunks on.
-  bool storesTiles(mlir::Block &body) const;
   void fill(const Pass &pass, llvm::Value *stage, llvm::Value *iteration);
 
   lower::KernelEmitter &kernel;

@@ -294,15 +294,6 @@ lower::Lanes convertedFactor(lower::Emitter &e, const MmaPlan &plan, const MmaOp
   return b.CreateFPCast(value, e.vectorOf(plan.form.kind == MmaForm::F64 ? b.getDoubleTy() : b.getFloatTy(), lanes));
 }
 
-/// Whether a step stores tiles that all threads read: what a branch chooses is no element that each could compute.
-bool MmaEmitter::storesTiles(Block &body) const {
-  bool stores = false;
-  body.walk([&](Operation *inner) {
-    stores |= llvm::any_of(inner->getResults(), [&](Value result) { return kernel.plan.storage.contains(result); });
-  });
-  return stores;
-}
-
 void MmaEmitter::fill(const Pass &pass, llvm::Value *stage, llvm::Value *iteration) {
   llvm::Value *step = iteration, *start = nullptr;
   if (plan.chunks > 1) {
@@ -312,12 +303,7 @@ void MmaEmitter::fill(const Pass &pass, llvm::Value *stage, llvm::Value *iterati
   if (region) {
     evaluator.scalars[region->getArgument(0)] = step;
     lower::Evaluator::Region scope(evaluator);
-    bool shares = storesTiles(*region);
-    if (shares) // others may still copy what the step before has stored
-      barrier();
-    evaluator.failed |= !kernel.block(*region);
-    if (shares)
-      barrier();
+    evaluator.failed |= !kernel.block(*region); // threads have waited for what it stores, and for others before it stores
   }
   for (const MmaOperand *operand : {&plan.a, &plan.b}) {
     if (operand->inRegisters)

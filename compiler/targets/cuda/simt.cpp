@@ -188,10 +188,13 @@ bool SimtEmitter::block(Block &block) {
   freshTurn = nullptr;
   if (loops && exchangeRead[0])
     barrier();
+  auto leavesTiles = [&](const lower::Step &step) {
+    auto isStored = [&](Value result) { return plan.storage.contains(result); };
+    return !step.op || llvm::any_of(step.op->getResults(), isStored);
+  };
   auto steps = plan.steps.find(&block);
-  if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() &&
-      llvm::any_of(steps->second, [](const lower::Step &step) { return !step.op || step.op->getNumRegions(); }))
-    barrier(); // the operands' index tiles, and what branches have made of operands, are read next
+  if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() && llvm::any_of(steps->second, leavesTiles))
+    barrier(); // all threads read next what operands are made of: tiles of indices, what branches choose, sorted lines
   hazards.lose();
   exchangeRead[0] = exchangeRead[1] = true;
   return ok;
