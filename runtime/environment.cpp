@@ -85,12 +85,12 @@ constexpr EnvironmentVariable table[] = {
      [](std::string_view text) { return isOneOf(text, {"cpu", "cuda"}); }},
     {"TILERY_DUMP", "some of tile, passes, plan, block, llvm, asm and all, with commas between them",
      "prints these stages of every compilation to stderr (`all`: every stage)", areStages},
-    {"TILERY_EMULATE", "a GPU, then what is wanted of late and processors=N, with commas between them",
+    {"TILERY_EMULATE", "a GPU, then what is wanted of late, races and processors=N, with commas between them",
      "`./run`: there is this GPU (`sm_90a`), which fibers of the CPU emulate, in the host's memory: every launch compiles, and "
      "goes "
      "through the driver's functions, as for it (`tests/emulator/gpu`; \"cuda\" means the CPU). `sm_90a,late`: copies arrive as "
      "late "
-     "as waits allow; `processors=4`: blocks run several programs",
+     "as waits allow; `races`: accesses of memory that nothing orders fail; `processors=4`: blocks run several programs",
      isAnything}, // the emulator refuses what it does not know
     {"TILERY_EXPLAIN", onOrOff,
      "compilations to block IR say on stderr in a line each: the product's place, schedule, price, bound and next best schedule, "
