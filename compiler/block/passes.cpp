@@ -1,6 +1,7 @@
 #include "compiler/block/passes.h"
 #include "compiler/block/wide_sums.h"
 #include "compiler/block/ir/layouts.h"
+#include "compiler/passes/check_barriers.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"

@@ -5,8 +5,8 @@
 // run for several numbers of steps, and where more hangs on arguments or data, with several assumptions on these; of long ones the
 // beginning is checked. Roles of block IR that stay unknown, or are wrong with an assumption, get the attribute `block.unchecked`, which
 // says why: they are not to be launched.
+#include "compiler/passes/check_barriers.h"
 #include "compiler/analysis/barrier_names.h"
-#include "compiler/passes/passes.h"
 #include "compiler/passes/role_run.h"
 #include "compiler/source_chain.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
