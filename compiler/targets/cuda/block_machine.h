@@ -2,7 +2,7 @@
 // What a block of threads is to generated code. One implementation writes PTX; tests have another, whose threads are fibers of the CPU.
 #include "compiler/ir/hints.h"
 #include "compiler/lower/evaluator.h"
-#include "compiler/targets/cuda/mma_plan.h"
+#include "compiler/targets/cuda/mma_form.h"
 #include "compiler/targets/cuda/wgmma_form.h"
 
 namespace tilery::cuda {

@@ -2,6 +2,7 @@
 // Emits one dot or contraction for a block of threads: operands staged in shared memory, accumulators in registers.
 #include "compiler/lower/codegen.h"
 #include "compiler/targets/cuda/block_machine.h"
+#include "compiler/targets/cuda/mma_plan.h"
 
 namespace tilery::cuda {
 

@@ -1,21 +1,11 @@
 #pragma once
 // How one dot or contraction of the general path runs: instruction, warps, staging of the operands. A value, printed with the plan.
 #include "compiler/lower/product.h"
+#include "compiler/targets/cuda/mma_form.h"
 #include "compiler/targets/cuda/target.h"
 #include "compiler/ir/Tile.h"
 
 namespace tilery::cuda {
-
-/// What multiplies 16 x 8 elements. A thread of a warp holds four of them: rows lane / 4 and that + 8, columns 2 * (lane % 4) and the
-/// next. The Fused kinds are no tensor cores' but a thread's own multiply-adds, in increasing k.
-struct MmaForm {
-  enum Kind { F16, BF16, TF32, F64, I8, FusedF32, FusedI32, FusedI64 } kind = FusedF32;
-  bool unsignedA = false, unsignedB = false; // I8
-  bool fused() const { return kind >= FusedF32; }
-  unsigned elementBytes() const; // of an operand in shared memory
-  unsigned depth() const;        // elements of k of one instruction
-  const char *name() const;
-};
 
 /// An operand in shared memory, one stage of it: rows of m (of n for the second one) or, if not `kMajor`, rows of k. Rows are padded so
 /// that what the lanes of a warp load together lies in different banks: to an odd number of 16 bytes where ldmatrix takes eight rows, to 32
