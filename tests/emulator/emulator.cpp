@@ -58,7 +58,7 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
   if (path == Path::General) {
     cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes, rowElements);
     auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) {
-      return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emitBlock();
+      return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emit();
     };
     return emit(kernel, code, disjoint);
   }

@@ -82,7 +82,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
         plan.print(stream, kernel);
       }
       Progress::step("making LLVM IR");
-      gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
+      gpu = SimtEmitter(e, kernel, plan, options.target, machine).emit();
     }
     if (failed(gpu))
       return failure();

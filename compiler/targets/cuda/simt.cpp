@@ -56,7 +56,7 @@ void SimtEmitter::numberProgram(llvm::Value *program) {
   });
 }
 
-FailureOr<GpuInfo> SimtEmitter::emitBlock() {
+FailureOr<GpuInfo> SimtEmitter::emit() {
   auto &b = e.b;
   exchangeOffset = blockPlan.stagingOffset() + (blockPlan.stagingBytes + 63) / 64 * 64;
   GpuInfo info;

@@ -24,7 +24,7 @@ class SimtEmitter : public lower::KernelEmitter, lower::ThreadModel {
 public:
   SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const BlockPlan &plan, const CudaTarget &target, BlockMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
-  mlir::FailureOr<GpuInfo> emitBlock();
+  mlir::FailureOr<GpuInfo> emit();
 
 protected:
   using Indices = llvm::ArrayRef<lower::Index>;
