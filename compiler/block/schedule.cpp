@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-constexpr unsigned pieceBytes = 64 * 128, barrierBytes = 1024, slotAlignment = 1024;
+constexpr unsigned pieceBytes = 64 * 128, bytesOfBarriers = 1024, slotAlignment = 1024;
 constexpr unsigned mostSlots = 8, wantedSlots = 4;
 constexpr unsigned mostCluster = 8;
 constexpr unsigned skinny = 64, skinnySlots = 24;
@@ -29,12 +29,9 @@ int64_t slotPitch(const ScheduleProblem &p, const Schedule &s) {
 /// Of the sums that blocks of a cluster show each other where the slots were.
 int64_t sumBytes(const ScheduleProblem &p) { return int64_t(p.m) * p.n * 4; }
 
-/// Each block takes 1 KB more than it asks for.
-int64_t sharedOfBlock(const Schedule &s) { return (sharedLimit + 1024) / std::max(s.resident, 1u) / 1024 * 1024 - 1024; }
-
 int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
   schedule.stages = 0;
-  int64_t fixed = sharedBytes(problem, schedule), limit = sharedOfBlock(schedule);
+  int64_t fixed = sharedBytes(problem, schedule), limit = problem.gpu.sharedOfBlock(schedule.resident);
   return fixed < limit ? (limit - fixed) / slotPitch(problem, schedule) : 0;
 }
 
@@ -47,7 +44,7 @@ unsigned fewestSlots(const ScheduleProblem &p, const Schedule &s) {
 /// Registers a thread that a launch gives a block of the schedule's size.
 unsigned registersOfLaunch(const Schedule &s) {
   unsigned threads = 128 * (s.consumers * std::max(s.instances, 1u) + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
-  return std::min(65536u / threads / 8 * 8, 255u);
+  return Gpu::registersOfLaunch(threads);
 }
 
 /// Of a thread, where consumers share columns: as a step multiplies, or before that.
@@ -343,7 +340,7 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
     held += std::min(s.stageOutput, outputPieces(p, s, bytes));
   for (unsigned bytes : p.taking)
     held -= std::min(s.stageOutput, outputPieces(p, s, bytes));
-  return barrierBytes + (p.loop ? p.loop->heldBytes + s.shown * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
+  return bytesOfBarriers + (p.loop ? p.loop->heldBytes + s.shown * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
          s.consumers * std::max(s.instances, 1u) * held * pieceBytes;
 }
 

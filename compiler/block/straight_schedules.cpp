@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-constexpr unsigned registersOfAll = 65536, mostRegisters = 255, mostResident = 4;
+constexpr unsigned mostRegisters = registersOfThread / 8 * 8, mostResident = 4;
 constexpr unsigned loadRegisters = 32; // of one thread that starts copies; 24 spill
 /// Of addresses, and of what the assembler moves over each other.
 constexpr unsigned otherRegisters = 30, wantedRegisters = 24;
@@ -13,7 +13,7 @@ constexpr unsigned otherRegisters = 30, wantedRegisters = 24;
 unsigned threadsOf(const Schedule &s) { return 128 * (s.consumers + std::max(s.fetchers, 1u)); }
 
 unsigned registersOfLaunch(const Schedule &s) {
-  return std::min(registersOfAll / (threadsOf(s) * std::max(s.resident, 1u)) / 8 * 8, mostRegisters / 8 * 8);
+  return std::min(Gpu::registersOfLaunch(threadsOf(s) * std::max(s.resident, 1u)), mostRegisters);
 }
 
 /// Deals registers anew where a launch's equal shares are too few. False: there are not enough.
@@ -27,7 +27,7 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   if (s.fetchers || given <= loadRegisters)
     return needed <= given;
   s.loadRegisters = loadRegisters;
-  s.mathRegisters = std::min(((s.consumers + 1) * given - loadRegisters) / s.consumers / 8 * 8, mostRegisters / 8 * 8);
+  s.mathRegisters = std::min(((s.consumers + 1) * given - loadRegisters) / s.consumers / 8 * 8, mostRegisters);
   return needed <= s.mathRegisters;
 }
 
@@ -51,7 +51,7 @@ ProgramCycles programCycles(const ScheduleProblem &p, const Schedule &s) {
 }
 
 bool fits(const ScheduleProblem &p, const Schedule &s) {
-  int64_t limit = (p.gpu.sharedBytes + 1024) / std::max(s.resident, 1u) / 1024 * 1024 - 1024; // each block takes 1 KB more
+  int64_t limit = p.gpu.sharedOfBlock(s.resident);
   return sharedBytes(p, s) <= limit;
 }
 } // namespace

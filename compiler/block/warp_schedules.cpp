@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-constexpr unsigned registersOfAll = 65536, mostRegisters = 255, mostSlots = 8, mostResident = 4, warpsOfGroup = 4;
+constexpr unsigned mostSlots = 8, mostResident = 4, warpsOfGroup = 4;
 /// Of addresses, and of what a loop with several products carries of its rows.
 constexpr unsigned otherRegisters = 40;
 /// Of blocks of 16 x 16 bytes that a thread turns.
@@ -13,9 +13,7 @@ constexpr unsigned turningRegisters = 168;
 
 unsigned threadsOf(const Schedule &s) { return 32 * warpsOfGroup * (s.consumers + s.fetchers); }
 
-unsigned registersOfLaunch(const Schedule &s) {
-  return std::min(registersOfAll / (threadsOf(s) * std::max(s.resident, 1u)) / 8 * 8, mostRegisters);
-}
+unsigned registersOfLaunch(const Schedule &s) { return Gpu::registersOfLaunch(threadsOf(s) * std::max(s.resident, 1u)); }
 
 /// Copies of a step: places in memory that a thread keeps from step to step.
 unsigned registersOfCopies(const ScheduleProblem &p, const Schedule &s) {
@@ -35,15 +33,10 @@ unsigned registersOf(const ScheduleProblem &p, const Schedule &s) {
   return std::max(p.m * p.n / threads + fragments + registersOfCopies(p, s) + otherRegisters, turned);
 }
 
-/// Each block takes 1 KB more than it asks for.
-int64_t sharedOfBlock(const ScheduleProblem &p, const Schedule &s) {
-  return (p.gpu.sharedBytes + 1024) / std::max(s.resident, 1u) / 1024 * 1024 - 1024;
-}
-
 unsigned slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
   unsigned most = problem.stagesHint > 1 ? problem.stagesHint : mostSlots;
   for (schedule.stages = most; schedule.stages > 1; --schedule.stages)
-    if (sharedBytes(problem, schedule) <= sharedOfBlock(problem, schedule))
+    if (sharedBytes(problem, schedule) <= problem.gpu.sharedOfBlock(schedule.resident))
       return schedule.stages;
   return 0;
 }

@@ -1,4 +1,5 @@
 // What block ops are in the model of barriers: each slot of a ring has two of them, which say that it is full and that it is empty.
+#include "compiler/block/ir/gpu.h"
 #include "compiler/passes/role_run.h"
 
 using namespace mlir;
@@ -6,8 +7,6 @@ using namespace tilery;
 using namespace tilery::block;
 using barriers::Event;
 using barriers::SharedAddress;
-
-constexpr int64_t barrierBytes = 8;
 
 static int64_t slotBytes(RingOp ring) { return ring.tileOffsets(barrierBytes).back(); }
 

@@ -1,5 +1,4 @@
 #include "compiler/targets/cuda/block_emitter.h"
-#include "compiler/block/ir/gpu.h"
 #include "compiler/block/schedule.h"
 #include "compiler/targets/cuda/box_maps.h"
 #include "compiler/targets/cuda/launch_order.h"
@@ -9,7 +8,6 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-constexpr unsigned barrierBytes = 16; // of a slot: full, empty
 constexpr unsigned namedBarriers = 16;
 constexpr unsigned alignment = SharedPlan::alignment;
 
@@ -48,11 +46,12 @@ unsigned copiesOf(block::RemapOp remap) {
 SharedPlan::SharedPlan(tile::KernelOp kernel) {
   kernel.walk([&](block::RingOp op) {
     rings[op].barriers = bytes;
-    bytes += op.getType().getCount() * barrierBytes;
+    bytes += op.getType().getCount() * barriersOfSlot;
   });
   if (contains<tile::AtomicRmwOp, tile::AtomicCasOp>(kernel)) {
+    constexpr unsigned most = 16; // of what an update gives
     exchange = bytes;
-    bytes += barrierBytes;
+    bytes += most;
   }
   kernel.walk([&](block::RemapOp remap) {
     unsigned copies = copiesOf(remap);
@@ -141,7 +140,7 @@ void BlockEmitter::makeFunction() {
   needs.threads = 32 * roles.back().end();
   needs.residentBlocks = resident = std::max(schedule ? schedule->resident : 1, 1u);
   needs.maps = maps.size();
-  needs.workspaceBytes = plan.madeMaps * mapBytes;
+  needs.workspaceBytes = plan.madeMaps * block::mapBytes;
   needs.sharedAlignment = alignment;
   if (byWarps) // products of warpgroups do not assemble with fewer than they take
     needs.registers = registersOf(kernel);
@@ -166,7 +165,7 @@ void BlockEmitter::initBarriers() {
   when(b.CreateICmpEQ(thread, i32(32 * roles.back().firstWarp)), [&] {
     kernel.walk([&](block::RingOp ring) {
       for (unsigned s = 0; s < ring.getType().getCount(); ++s) {
-        llvm::Value *full = b.CreateAdd(base, i32(plan.rings[ring].barriers + barrierBytes * s));
+        llvm::Value *full = b.CreateAdd(base, i32(plan.rings[ring].barriers + barriersOfSlot * s));
         machine.initBarrier(e, full, arrivalsToFill(ring));
         machine.initBarrier(e, b.CreateAdd(full, i32(8)), ring.getTakers());
       }
@@ -221,7 +220,7 @@ void BlockEmitter::runRole(Role &one) {
   Scope scope(*this);
   machine.role(e, one.op.getSymName());
   if (auto registers = one.op.getRegisters()) {
-    unsigned given = 65536 / (32 * resident * roles.back().end()) / 8 * 8;
+    unsigned given = block::registersOfAll / (32 * resident * roles.back().end()) / 8 * 8;
     machine.setRegisters(e, *registers, *registers > given);
   }
   auto body = [&] { emitBlock(one.op.getBody().front()); };
@@ -271,7 +270,7 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   GpuInfo info;
   info.threads = 32 * roles.back().end();
   info.sharedBytes = plan.bytes;
-  info.workspaceBytes = plan.madeMaps * mapBytes;
+  info.workspaceBytes = plan.madeMaps * block::mapBytes;
   auto isOver = [](block::AllocOp alloc) { return bool(alloc.getOver()); }; // a ring, for good
   bool once = resident > 1 || (order && order.getOrder() == block::Order::longest);
   kernel.walk([&](scf::WhileOp loop) { once |= contains<tile::AtomicRmwOp, tile::AtomicCasOp>(loop); }); // for others to come

@@ -3,6 +3,7 @@
 // branches; block_programs.cpp: which program is next; block_rings.cpp: slots, the copy engine, meetings; block_products.cpp: the tensor
 // cores of warpgroups; block_warp_products.cpp: of warps; block_tiles.cpp, block_reduces.cpp: registers; block_lines.cpp: between warps; block_shared.cpp: between them and
 // shared memory; block_atomics.cpp: updates of memory.
+#include "compiler/block/ir/gpu.h"
 #include "compiler/lower/evaluator.h"
 #include "compiler/lower/aliasing.h"
 #include "compiler/targets/cuda/block_lines.h"
@@ -35,7 +36,7 @@ struct SharedPlan {
   explicit SharedPlan(tile::KernelOp kernel);
 };
 
-constexpr unsigned mapBytes = 128; // of a map that the copy engine reads
+constexpr unsigned barriersOfSlot = 2 * block::barrierBytes; // full, empty
 /// The map is for boxes that are stored, by a thread of each warpgroup of its role; else it is for copies.
 bool storesBoxes(block::RemapOp remap);
 /// Threads of the role that make it, each for itself.

@@ -20,7 +20,7 @@ void BlockEmitter::prepareMaps() {
   for (auto &[op, shared] : plan.made) {
     auto remap = cast<block::RemapOp>(op);
     MadeMap &map = made[op];
-    map.place = place * mapBytes;
+    map.place = place * block::mapBytes;
     place += storesBoxes(remap) ? copiesOf(remap) : 2;
     map.count = variable();
     for (Operation *user : remap.getResult().getUsers())
@@ -77,7 +77,7 @@ void BlockEmitter::emitRemap(block::RemapOp remap) {
     kept = b.CreateAdd(kept, b.CreateMul(own, i32(each)));
   auto place = [&](llvm::Value *count) {
     llvm::Value *number = own ? own : b.CreateAnd(count, i32(1));
-    llvm::Value *offset = b.CreateAdd(i32(map.place), b.CreateMul(number, i32(mapBytes)));
+    llvm::Value *offset = b.CreateAdd(i32(map.place), b.CreateMul(number, i32(block::mapBytes)));
     return b.CreateGEP(b.getInt8Ty(), entry.workspace, b.CreateZExt(offset, b.getInt64Ty()));
   };
   when(stores ? speaker() : copier(), [&] {

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/block_plan.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/lower/emitter.h"
 
 using namespace mlir;
@@ -97,10 +98,10 @@ unsigned residentBlocks(tile::KernelOp kernel, const BlockPlan &block) {
   int64_t registers = std::max<int64_t>(elements + elements / 4 + 16, 48) + (stored - mostStored) / 2;
   registers += 11 * (held - 1) * elements / 16; // they need not all be there at once
   registers += 16 * std::clamp<int64_t>(loads - held, 0, 2);
-  constexpr unsigned mostBlocks = 32, mostThreads = 2048, mostRegisters = 65536; // of a multiprocessor
-  if (block.cluster > 1) // each has so little of the row that there is room for two
-    registers = std::min<int64_t>(registers, mostRegisters / 1024);
-  return std::min<unsigned>(std::min<unsigned>(mostThreads, mostRegisters / registers) / block.threads, mostBlocks);
+  constexpr unsigned mostBlocks = 32, mostThreads = 2048; // of a multiprocessor
+  if (block.cluster > 1)                                  // each has so little of the row that there is room for two
+    registers = std::min<int64_t>(registers, block::registersOfAll / 1024);
+  return std::min<unsigned>(std::min<unsigned>(mostThreads, block::registersOfAll / registers) / block.threads, mostBlocks);
 }
 } // namespace
 

@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
-constexpr unsigned barrierBytes = 16; // of a slot: full, empty
-
 /// The boxes of a map that cover a shared tile.
 class Boxes {
 public:
@@ -92,7 +90,8 @@ block::RingOp BlockEmitter::ringOf(Value slot) {
 llvm::Value *BlockEmitter::barrierOf(block::RingOp ring, llvm::Value *position, bool empty) {
   const SharedPlan::Ring &where = plan.rings[ring];
   llvm::Value *slot = b.CreateURem(position, i32(ring.getType().getCount()));
-  return b.CreateAdd(b.CreateAdd(base, b.CreateMul(slot, i32(barrierBytes))), i32(where.barriers + (empty ? 8 : 0)));
+  unsigned first = where.barriers + (empty ? block::barrierBytes : 0);
+  return b.CreateAdd(b.CreateAdd(base, b.CreateMul(slot, i32(barriersOfSlot))), i32(first));
 }
 
 llvm::Value *BlockEmitter::parityOf(block::RingOp ring, llvm::Value *position) {

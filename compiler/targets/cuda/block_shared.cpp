@@ -45,7 +45,7 @@ void BlockEmitter::emitAlloc(block::AllocOp alloc) {
 void BlockEmitter::emitTurned(block::WriteOp write, const Vectors &vectors, unsigned across,
                               llvm::function_ref<llvm::Value *(unsigned number)> addressOf) {
   unsigned threads = 32 * roles.back().end();
-  unsigned words = 65536 / threads > 128 ? 64 : 32; // that are loaded before the first is written
+  unsigned words = block::registersOfAll / threads > 128 ? 64 : 32; // that are loaded before the first is written
   Type element = write.getShared().getType().getElementType();
   unsigned bytes = tile::elementBytes(element), width = vectors.width, each = width * across;
   unsigned atOnce = std::max(1u, 4 * words / (each * bytes)) * each, count = vectors.layout.extent(layout::Register);

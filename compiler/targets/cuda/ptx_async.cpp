@@ -1,4 +1,5 @@
 // Barriers, the copy engine and shared memory by address, as PTX has them.
+#include "compiler/block/ir/gpu.h"
 #include "compiler/targets/cuda/ptx.h"
 #include "compiler/targets/cuda/ptx_asm.h"
 #include "compiler/targets/cuda/ptx_machine.h"
@@ -91,11 +92,11 @@ static std::pair<std::string, std::string> coordinateList(size_t count, unsigned
 void PtxMachine::prefetchMap(lower::Emitter &e, Value *map) { assembly(e.b, "prefetch.tensormap [$0];", "l", {map}); }
 // The map is changed by ordinary writes; fences let the copy engine see them, and forget what it knows of the map that was there.
 void PtxMachine::makeMap(lower::Emitter &e, Value *place, Value *map, Value *base, Values extents, Values strides) {
-  constexpr unsigned mapBytes = 128, piece = 16;
+  constexpr unsigned piece = 16;
   auto &b = e.b;
   llvm::Type *words = llvm::FixedVectorType::get(b.getInt64Ty(), piece / 8);
   llvm::Value *global = b.CreateAddrSpaceCast(place, b.getPtrTy(Global));
-  for (unsigned at = 0; at < mapBytes; at += piece) {
+  for (unsigned at = 0; at < block::mapBytes; at += piece) {
     llvm::Value *from = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), map, at);
     b.CreateAlignedStore(b.CreateAlignedLoad(words, from, llvm::Align(piece)),
                          b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), global, at), llvm::Align(piece));

@@ -13,7 +13,6 @@ struct CudaTarget {
   int driver = 0;       // the CUDA version of the driver, whose assembler is used: 12080 is 12.8; 0 is any
   unsigned multiprocessors = 132;
   unsigned sharedBytes = 227 * 1024; // a block may use, opted in
-  unsigned registers = 65536;        // of a multiprocessor
 
   /// LLVM's and PTX's name: "sm_90a".
   std::string arch() const { return "sm_" + std::to_string(sm) + (specific ? "a" : ""); }
