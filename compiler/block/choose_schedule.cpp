@@ -246,39 +246,65 @@ static bool waitsForSteps(const LoopKernel &found) {
   return steps <= few;
 }
 
-static Task taskOf(const LoopKernel &found) {
-  constexpr unsigned mostColumns = 256; // of one product of a warpgroup
-  const BoxProduct &first = found.dots[0];
-  Task task{{found.rows(), first.n, first.k, first.elementBytes(), {}}};
-  ScheduleProblem &problem = task.problem;
-  LoopWork work;
-  work.once = found.loops.empty();
-  work.nested = found.isNested();
-  work.waits = !work.once && waitsForSteps(found);
-  struct Stretch {
-    unsigned products = 0, sums = 0, shared = 0, factors = 0, largest = 0; // words of registers
-    unsigned behind = 0;                                                   // of sums that come of factors in shared memory
-    unsigned before = 0;                                                   // of sums that such factors come of, and nothing else
-    unsigned carried = 0;                                                  // of what the loop carries beside sums
-    unsigned dealt = 0;   // of a second factor that all threads write before the stretch multiplies
-    unsigned undealt = 0; // the largest factors but for it
-    double operations = 0, repeated = 0;
-  };
-  std::map<unsigned, Stretch> stretches;
-  bool canShare = true; // columns
-  for (const BoxProduct &dot : found.dots) {
-    Stretch &stretch = stretches[found.stretchOf(dot.op)];
-    bool isShown = found.isShown(dot);
+namespace {
+/// The products of one stretch of the code: words of registers that they take, operations.
+struct Stretch {
+  unsigned products = 0, sums = 0, shared = 0, factors = 0, largest = 0;
+  unsigned behind = 0;  // of sums that come of factors in shared memory
+  unsigned before = 0;  // of sums that such factors come of, and nothing else
+  unsigned carried = 0; // of what the loop carries beside sums
+  unsigned dealt = 0;   // of a second factor that all threads write before the stretch multiplies
+  unsigned undealt = 0; // the largest factors but for it
+  double operations = 0, repeated = 0;
+
+  unsigned words(unsigned ofFactors) const { return sums + std::max(before, behind) + ofFactors; }
+};
+
+/// What there is to schedule in a kernel of several products.
+class LoopTask {
+public:
+  explicit LoopTask(const LoopKernel &found) : found(found) {}
+
+  Task write() {
+    work.once = found.loops.empty();
+    work.nested = found.isNested();
+    work.waits = !work.once && waitsForSteps(found);
+    std::map<unsigned, Stretch> stretches;
+    for (const BoxProduct &dot : found.dots)
+      addProduct(dot, stretches[found.stretchOf(dot.op)]);
+    for (auto &[number, stretch] : stretches)
+      takeMost(stretch);
+    if (work.once)
+      addStraight();
+    addMixing();
+    addRings();
+    addLanes();
+    addHeld();
+    addParkings();
+    for (tile::LoadOp load : loadsOfFactors(found)) {
+      work.aheadWords += wordsOf(load, llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; }));
+      task.marks.emplace_back(load, "block.ahead");
+    }
+    SmallVector<Operation *> outputs = addStores();
+    problem.loop = work;
+    problem.reorder = false;
+    for (Operation *output : outputs)
+      addResult(output);
+    return std::move(task);
+  }
+
+private:
+  void addProduct(const BoxProduct &dot, Stretch &stretch) {
+    constexpr unsigned mostColumns = 256; // of one product of a warpgroup
+    auto op = cast<tile::DotOp>(dot.op);
+    bool isShown = found.isShown(dot), isFresh = startsFresh(op);
     unsigned each = dot.elementBytes() == 4 ? 2 : 1; // of 32 bits: with what they are computed from
     unsigned factor = dot.loadedA || dot.writtenA || isShown ? 0 : each * dot.m * dot.k * dot.elementBytes() / 4;
     ++stretch.products;
-    unsigned sums = goesOn(cast<tile::DotOp>(dot.op)) ? 0 : dot.m * dot.n;
-    bool isFresh = startsFresh(cast<tile::DotOp>(dot.op));
+    unsigned sums = goesOn(op) ? 0 : dot.m * dot.n;
     // (Of products of as many rows as others, too, this would leave too few registers: the delta rule spills.)
     bool comesOfShown = isShown || (dot.m > problem.m && !dot.loadedB && comesOfProduct(computedFactor(dot, true)));
     (comesOfShown && isFresh ? stretch.behind : isFresh && factor == 0 ? stretch.before : stretch.sums) += sums;
-    if (dot.m != problem.m)
-      work.others.push_back({dot.m, dot.n, dot.columnUnit()});
     unsigned second =
         dot.loadedB || found.showsSecond(dot) != dot.op ? 0 : each * dot.n * dot.k * dot.elementBytes() / 4; // on its way
     if (stretch.products == 1)
@@ -286,27 +312,29 @@ static Task taskOf(const LoopKernel &found) {
     stretch.undealt = std::max(stretch.undealt, factor + (stretch.products == 1 ? 0 : second));
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor + second);
-    work.showsFirst |= isShown;
-    work.addsToShown |= isShown && !isFresh;
     for (scf::ForOp loop : found.loops)
       if (loop->isAncestor(dot.op))
         stretch.carried = carriedWords(loop, found);
-    work.waits |= !work.once && !found.isInLoop(dot.op);
     double operations = work.once || found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
     bool isWhole = isNeededWhole(dot.op->getResult(0));
     stretch.shared += isWhole ? 0 : sums;
     stretch.repeated += isWhole ? operations : 0;
+    if (dot.m != problem.m)
+      work.others.push_back({dot.m, dot.n, dot.columnUnit()});
+    work.showsFirst |= isShown;
+    work.addsToShown |= isShown && !isFresh;
+    work.waits |= !work.once && !found.isInLoop(dot.op);
     work.wide |= dot.n > mostColumns;
     canShare &= isWhole || consumersAcross({dot.m, dot.n, dot.columnUnit()}, 2);
   }
-  for (auto &[number, stretch] : stretches) {
+
+  void takeMost(Stretch &stretch) {
     stretch.sums += stretch.carried;
     work.products = std::max(work.products, stretch.operations > 0 ? stretch.products : 0);
-    auto words = [&](unsigned factors) { return stretch.sums + std::max(stretch.before, stretch.behind) + factors; };
-    work.words = std::max(work.words, words(stretch.factors));
-    work.fewerWords = std::max(work.fewerWords, words(stretch.largest));
-    work.acrossWords = std::max(work.acrossWords, words(stretch.undealt));
+    work.words = std::max(work.words, stretch.words(stretch.factors));
+    work.fewerWords = std::max(work.fewerWords, stretch.words(stretch.largest));
+    work.acrossWords = std::max(work.acrossWords, stretch.words(stretch.undealt));
     if (stretch.dealt)
       work.dealtWords = std::max(work.dealtWords, stretch.dealt), work.besideDealt = std::max(work.besideDealt, stretch.sums);
     work.allWords = std::max(work.allWords, stretch.sums + stretch.before + stretch.behind + stretch.largest);
@@ -314,13 +342,15 @@ static Task taskOf(const LoopKernel &found) {
     work.operations = std::max(work.operations, stretch.operations);
     work.repeated = std::max(work.repeated, stretch.repeated);
   }
-  if (work.once) {
+
+  /// One product after the other, without a loop.
+  void addStraight() {
     Block &body = tile::KernelOp(found.kernel).getBody().front();
     auto takesRegisters = [&](tile::DotOp op) {
       auto dot = llvm::find_if(found.dots, [&](const BoxProduct &each) { return each.op == op; });
       return !dot->loadedA && !dot->writtenA && !found.isShown(*dot);
     };
-    if (found.branches.empty()) // else stretch by stretch, as above
+    if (found.branches.empty()) // else stretch by stretch
       work.words = work.fewerWords = mostLiveWords(body, takesRegisters);
     for (const BoxProduct &dot : found.dots) {
       bool takes = takesRegisters(cast<tile::DotOp>(dot.op));
@@ -328,62 +358,79 @@ static Task taskOf(const LoopKernel &found) {
     }
     work.lanes = lanesOf(body, found);
   }
-  Mixing mixing = mixingOf(found.kernel);
-  for (unsigned *words : {&work.words, &work.fewerWords, &work.acrossWords, &work.allWords})
-    *words += mixing.words;
-  work.heldBytes += mixing.sharedBytes;
-  FetchWork fetch;
-  for (const LoopRing &ring : found.rings()) {
-    (ring.held ? work.heldBytes : work.slotBytes) += llvm::alignTo(ring.bytes(), 1024);
-    fetch.copied += ring.fetched ? shapeOf(tile::LoadOp(ring.loads[0]).getResult()).cycles : 0;
+
+  void addMixing() {
+    Mixing mixing = mixingOf(found.kernel);
+    for (unsigned *words : {&work.words, &work.fewerWords, &work.acrossWords, &work.allWords})
+      *words += mixing.words;
+    work.heldBytes += mixing.sharedBytes;
   }
-  llvm::DenseMap<Value, int64_t> written;
-  for (const BoxProduct &dot : found.dots)
-    if (dot.writtenA)
-      written[cast<tile::DotOp>(dot.op).getA()] = llvm::alignTo(int64_t(dot.m) * dot.k * dot.elementBytes(), 1024);
-  for (auto [tile, bytes] : written)
-    work.heldBytes += bytes;
-  if (fetch.copied > 0)
-    problem.fetch = fetch;
-  for (scf::ForOp loop : found.loops) {
-    work.lanes = std::max(work.lanes, lanesOf(*loop.getBody(), found));
-    work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
-                                [](arith::SelectOp select) { return isa<RankedTensorType>(select.getType()); });
-    work.functions |= llvm::any_of(*loop.getBody(), [](Operation &op) {
-      bool isFunction =
-          isa<arith::DivFOp>(op) || (isa<math::MathDialect>(op.getDialect()) && !isa<math::Exp2Op, math::FmaOp>(op));
-      auto exponential = dyn_cast<math::ExpOp>(op);
-      return isFunction && isa<RankedTensorType>(op.getResult(0).getType()) && !(exponential && isOfSoftmax(exponential));
+
+  /// Shared memory of what is loaded, and of first factors that the threads which multiply load.
+  void addRings() {
+    FetchWork fetch;
+    for (const LoopRing &ring : found.rings()) {
+      (ring.held ? work.heldBytes : work.slotBytes) += llvm::alignTo(ring.bytes(), 1024);
+      fetch.copied += ring.fetched ? shapeOf(tile::LoadOp(ring.loads[0]).getResult()).cycles : 0;
+    }
+    llvm::DenseMap<Value, int64_t> written;
+    for (const BoxProduct &dot : found.dots)
+      if (dot.writtenA)
+        written[cast<tile::DotOp>(dot.op).getA()] = llvm::alignTo(int64_t(dot.m) * dot.k * dot.elementBytes(), 1024);
+    for (auto [tile, bytes] : written)
+      work.heldBytes += bytes;
+    if (fetch.copied > 0)
+      problem.fetch = fetch;
+  }
+
+  /// What steps compute between products.
+  void addLanes() {
+    for (scf::ForOp loop : found.loops) {
+      work.lanes = std::max(work.lanes, lanesOf(*loop.getBody(), found));
+      work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
+                                  [](arith::SelectOp select) { return isa<RankedTensorType>(select.getType()); });
+      work.functions |= llvm::any_of(*loop.getBody(), [](Operation &op) {
+        bool isFunction =
+            isa<arith::DivFOp>(op) || (isa<math::MathDialect>(op.getDialect()) && !isa<math::Exp2Op, math::FmaOp>(op));
+        auto exponential = dyn_cast<math::ExpOp>(op);
+        return isFunction && isa<RankedTensorType>(op.getResult(0).getType()) && !(exponential && isOfSoftmax(exponential));
+      });
+    }
+  }
+
+  /// First factors that stay for all steps.
+  void addHeld() {
+    llvm::DenseSet<Operation *> held;
+    for (const LoopRing &ring : found.rings())
+      if (ring.held)
+        held.insert(ring.loads[0]);
+    for (const BoxProduct &dot : found.dots)
+      if (auto load = loadOf(cast<tile::DotOp>(dot.op).getA()); dot.loadedA && !dot.fetchedA && held.erase(load))
+        work.heldWords += dot.m * dot.k * dot.elementBytes() / 4;
+  }
+
+  void addParkings() {
+    for (const Parking &parking : found.parkings())
+      (isa<tile::DotOp>(parking.users[0]) ? work.shownBytes : work.heldBytes) += llvm::alignTo(parking.type.getBytes(), 1024);
+  }
+
+  /// What leaves the kernel behind its loops, in the order in which it is staged.
+  SmallVector<Operation *> addStores() {
+    auto isInLoop = [&](Operation *op) { return found.isInLoop(op); };
+    work.stores = llvm::any_of(found.stores, isInLoop) || llvm::any_of(found.updates, isInLoop);
+    llvm::SmallPtrSet<Operation *, 8> leaving(found.stores.begin(), found.stores.end());
+    for (tile::AtomicRmwOp update : found.updates)
+      isInLoop(update) ? void(++problem.fromRegisters) : void(leaving.insert(update));
+    SmallVector<Operation *> outputs;
+    tile::KernelOp(found.kernel).walk([&](Operation *op) {
+      if (leaving.contains(op))
+        outputs.push_back(op);
     });
+    return outputs;
   }
-  llvm::DenseSet<Operation *> held;
-  for (const LoopRing &ring : found.rings())
-    if (ring.held)
-      held.insert(ring.loads[0]);
-  for (const BoxProduct &dot : found.dots)
-    if (auto load = loadOf(cast<tile::DotOp>(dot.op).getA()); dot.loadedA && !dot.fetchedA && held.erase(load))
-      work.heldWords += dot.m * dot.k * dot.elementBytes() / 4;
-  for (const Parking &parking : found.parkings())
-    (isa<tile::DotOp>(parking.users[0]) ? work.shownBytes : work.heldBytes) += llvm::alignTo(parking.type.getBytes(), 1024);
-  bool showsSecond = llvm::any_of(found.dots, [](const BoxProduct &dot) { return !dot.loadedB; });
-  for (tile::LoadOp load : loadsOfFactors(found)) {
-    work.aheadWords += wordsOf(load, showsSecond);
-    task.marks.emplace_back(load, "block.ahead");
-  }
-  auto isInLoop = [&](Operation *op) { return found.isInLoop(op); };
-  work.stores = llvm::any_of(found.stores, isInLoop) || llvm::any_of(found.updates, isInLoop);
-  llvm::SmallPtrSet<Operation *, 8> leaving(found.stores.begin(), found.stores.end());
-  for (tile::AtomicRmwOp update : found.updates)
-    isInLoop(update) ? void(++problem.fromRegisters) : void(leaving.insert(update));
-  SmallVector<Operation *> outputs; // in the order in which they are staged
-  tile::KernelOp(found.kernel).walk([&](Operation *op) {
-    if (leaving.contains(op))
-      outputs.push_back(op);
-  });
-  problem.loop = work;
-  problem.reorder = false;
-  std::string why;
-  for (Operation *output : outputs) {
+
+  void addResult(Operation *output) {
+    std::string why;
     std::optional<StoredTile> stored = storedTile(output);
     auto sums = stored ? storedSums(*stored, found.results()) : std::nullopt;
     bool isShared = sums && sums->first == found.rows() && !found.inOrder; // by all consumers
@@ -395,8 +442,17 @@ static Task taskOf(const LoopKernel &found) {
       ++problem.fromRegisters;
     }
   }
-  return task;
-}
+
+  const LoopKernel &found;
+  const BoxProduct &first = found.dots[0];
+  Task task{{found.rows(), first.n, first.k, first.elementBytes(), {}}};
+  ScheduleProblem &problem = task.problem;
+  LoopWork work;
+  bool canShare = true; // columns
+};
+} // namespace
+
+static Task taskOf(const LoopKernel &found) { return LoopTask(found).write(); }
 
 /// The dimension of the first factor's tensor along which the steps go, the innermost is 0, and how many elements of it a slot has:
 /// nothing if blocks of a cluster cannot share them.
