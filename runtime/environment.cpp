@@ -61,7 +61,7 @@ bool isGpu(std::string_view text) {
 
 bool isCrash(std::string_view text) {
   size_t space = text.find(' ');
-  return isOneOf(text.substr(0, space), {"fault", "abort", "overflow"}) && space < text.size() - 1;
+  return isOneOf(text.substr(0, space), {"fault", "abort", "exit", "overflow"}) && space < text.size() - 1;
 }
 
 constexpr const char *onOrOff = "1 (true, on, yes, y) or 0 (false, off, no, n)";
@@ -76,8 +76,9 @@ constexpr EnvironmentVariable table[] = {
     {"TILERY_COMPAT", "1 or told",
      "set by `tilery run` for its children, which do as it does; `told`: the user knows what the device \"cuda\" means",
      [](std::string_view text) { return isOneOf(text, {"1", "told"}); }},
-    {"TILERY_CRASH", "fault, abort or overflow, and a step of the compiler",
-     "the compiler crashes where this step begins (`fault STEP`, `abort STEP`, `overflow STEP`; a pass by its argument, "
+    {"TILERY_CRASH", "fault, abort, exit or overflow, and a step of the compiler",
+     "the compiler crashes where this step begins (`fault STEP`, `abort STEP`, `exit STEP`, `overflow STEP`; a pass by its "
+     "argument, "
      "\"planning\", \"making LLVM IR\", \"LLVM: EarlyCSEPass\"): to test what comes after",
      isCrash},
     {"TILERY_DEVICE", "cpu or cuda",

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/target.h"
+#include <algorithm>
 #include <charconv>
 
 namespace tilery::cuda {
@@ -27,6 +28,10 @@ std::optional<CudaTarget> targetNamed(std::string_view name) {
     return std::nullopt;
   target.specific = suffix == "a";
   if (target.specific && target.sm < 90)
+    return std::nullopt;
+  // LLVM ends the process where a GPU asks for a newer PTX than a target has: no kind is guessed. Newer ones run code of older ones.
+  constexpr unsigned known[] = {80, 86, 87, 89, 90};
+  if (std::find(std::begin(known), std::end(known), target.sm) == std::end(known))
     return std::nullopt;
   switch (target.sm) {
   case 80:

@@ -9,8 +9,9 @@ TEST(CudaTarget, Names) {
   EXPECT_EQ(targetNamed("sm_90a")->arch(), "sm_90a");
   EXPECT_TRUE(targetNamed("sm_90a")->hopper());
   EXPECT_FALSE(targetNamed("sm_90")->hopper());
-  EXPECT_FALSE(targetNamed("sm_100a")->hopper());
-  for (const char *name : {"sm_75", "sm_80a", "sm_90b", "sm_", "sm_x", "avx2", "", "host", "90a"})
+  EXPECT_EQ(targetNamed("sm_87")->arch(), "sm_87");
+  for (const char *name :
+       {"sm_75", "sm_80a", "sm_90b", "sm_85", "sm_88", "sm_100", "sm_100a", "sm_120a", "sm_", "sm_x", "avx2", "", "host", "90a"})
     EXPECT_FALSE(targetNamed(name)) << name;
 }
 
