@@ -12,15 +12,20 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the lowest. A file belongs to the longest path that it lies under; files of one layer may include each other.
 CPP = [
     ["compiler/pch.h", "include/tilery"],
-    ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain", "compiler/progress"]
+    ["compiler/ir", "compiler/layout", "compiler/analysis", "compiler/source_chain", "compiler/progress"]
     + ["compiler/explain"],
     ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
     + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
-    + ["compiler/oracle"],
+    + ["compiler/oracle", "compiler/barriers"],
     ["compiler/passes"],
     ["compiler/lower"],
-    ["compiler/block", "compiler/count"],
+    ["compiler/block/recognise", "compiler/count"],
+    ["compiler/block/price"],
+    ["compiler/block/passes"],
+    ["compiler/targets/cuda/ptx"],
+    ["compiler/targets/cuda/mma"],
+    ["compiler/targets/cuda/simt", "compiler/targets/cuda/block"],
     ["compiler/targets", "include/tilery/compile.h"],
     ["compiler", "include/tilery/block_sizes.h"],  # the driver
     ["compiler/language", "include/tilery/language.h"],
@@ -38,6 +43,9 @@ PYTHON = [
 ]
 LANGUAGES = PYTHON[4]
 TARGETS = [str(folder.relative_to(ROOT)) for folder in sorted((ROOT / "compiler" / "targets").iterdir()) if folder.is_dir()]
+
+# The two ways of a kernel on a GPU, which share what lies below both.
+WAYS_OF_KERNELS = ["compiler/targets/cuda/simt", "compiler/targets/cuda/block"]
 
 # (file, what it includes) that stands against the layers today.
 UPWARDS = set()
@@ -186,6 +194,13 @@ def test_includes_go_downwards():
     agree(upwards(includes(), CPP), UPWARDS, "includes upwards")
 
 
+def test_folders_with_rooms_hold_nothing_else():
+    """What is new belongs to a room; the driver of the target alone stands beside them."""
+    assert not [*(ROOT / "compiler/block").glob("*.*")]
+    beside = {file.stem for file in (ROOT / "compiler/targets/cuda").glob("*.*")}
+    assert beside == {"backend", "block_sizes", "cuda", "order_sums"}
+
+
 def test_every_source_has_a_layer():
     assert not [file for file in includes() if layer(file, CPP) is None and layer(file, RUNTIME) is None]
     assert not [file for file in imports() if layer(file, PYTHON) is None]
@@ -217,6 +232,10 @@ def test_folders_of_the_compiler_include_each_other_in_no_circle():
 
 def test_no_target_includes_another():
     agree(between(includes(), TARGETS), BETWEEN_TARGETS, "includes between targets")
+
+
+def test_neither_way_of_a_kernel_includes_the_other():
+    assert not between(includes(), WAYS_OF_KERNELS)
 
 
 def test_only_the_list_of_targets_names_them():

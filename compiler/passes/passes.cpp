@@ -1,6 +1,6 @@
 #include "compiler/passes/passes.h"
 #include "compiler/ir/Tile.h"
-#include "compiler/passes/check_barriers.h"
+#include "compiler/barriers/check_barriers.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"

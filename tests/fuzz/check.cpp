@@ -2,7 +2,7 @@
 #include "assembler.h"
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/block/ir/Block.h"
-#include "compiler/block/passes.h"
+#include "compiler/block/passes/passes.h"
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"

@@ -4,7 +4,7 @@
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
 #include "compiler/block/ir/Block.h"
-#include "compiler/block/passes.h"
+#include "compiler/block/passes/passes.h"
 #include "compiler/passes/passes.h"
 #include "compiler/targets/cpu/target.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -5,7 +5,7 @@
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/targets/cpu/emit_object.h"
 #include "compiler/targets/cuda/cuda.h"
-#include "compiler/targets/cuda/lowering.h"
+#include "compiler/targets/cuda/ptx/lowering.h"
 #include "settings.h"
 #include "tests/emulator/machine.h"
 #include "tests/emulator/watch.h"

@@ -1,6 +1,6 @@
 #pragma once
 // What TILERY_EMULATE says of the GPU: "sm_90a", or with more: "sm_90a,late,races,processors=2".
-#include "compiler/targets/cuda/target.h"
+#include "compiler/targets/cuda/ptx/target.h"
 #include "tests/emulator/block.h"
 
 namespace tilery::emulator {
