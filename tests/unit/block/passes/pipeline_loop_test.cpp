@@ -1,5 +1,5 @@
 // Attention through the passes to block IR: the oracle before and after, with copies that are fast and slow.
-#include "../oracle/block_program.h"
+#include "tests/unit/oracle/block_program.h"
 #include "tests/unit/block/roles.h"
 #include <bit>
 

@@ -1,5 +1,5 @@
 // The passes to block IR leave what a program computes as it was: the oracle before and after, with copies that are fast and slow.
-#include "../oracle/block_program.h"
+#include "tests/unit/oracle/block_program.h"
 #include "tests/unit/block/roles.h"
 
 using namespace tilery;

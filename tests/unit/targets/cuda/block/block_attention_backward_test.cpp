@@ -1,6 +1,6 @@
 // Attention backward from tile IR through block IR to code, on the CPU: loops with three and four products, two of whose sums are carried.
-#include "../cpu/run_kernel.h"
-#include "../with.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
+#include "tests/unit/targets/with.h"
 #include "tests/unit/targets/cuda/numbers.h"
 #include "tests/emulator/emulator.h"
 

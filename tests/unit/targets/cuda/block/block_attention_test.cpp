@@ -1,6 +1,6 @@
 // Attention forward from tile IR through block IR to code, on the CPU: roles are fibers, boxes come early or late.
-#include "../cpu/run_kernel.h"
-#include "../with.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
+#include "tests/unit/targets/with.h"
 #include "tests/unit/targets/cuda/numbers.h"
 #include "tests/emulator/emulator.h"
 

@@ -1,5 +1,5 @@
 // A chunk of linear attention, from tile IR through block IR to code, on the CPU: two sums from one loop, one of them a factor behind it.
-#include "../cpu/run_kernel.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
 #include "tests/unit/targets/cuda/numbers.h"
 #include "tests/emulator/emulator.h"
 

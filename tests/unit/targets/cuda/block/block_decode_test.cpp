@@ -1,7 +1,7 @@
 // Attention of a few heads' queries to many keys, from tile IR through block IR to code, on the CPU: fewer rows than the tensor cores take,
 // lengths that are loaded, keys that threads copy from where tables say.
-#include "../cpu/run_kernel.h"
-#include "../with.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
+#include "tests/unit/targets/with.h"
 #include "tests/unit/targets/cuda/numbers.h"
 #include "tests/emulator/emulator.h"
 #include <random>

@@ -1,5 +1,5 @@
 // Lowered block IR on the CPU: the lit test's own program, roles as fibers, boxes early or late.
-#include "../cpu/run_kernel.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
 #include "tests/emulator/emulator.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,5 +1,5 @@
 // Maps that the device makes, on the CPU: problems of a table, of many sizes, in blocks that go from one to the next.
-#include "../cpu/run_kernel.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
 #include "tests/emulator/emulator.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -1,6 +1,6 @@
 // How many threads a block has, what each moves at once, and which stored tiles stay in registers.
-#include "../cpu/run_kernel.h"
-#include "../with.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
+#include "tests/unit/targets/with.h"
 #include "compiler/targets/cuda/simt/simt_plan.h"
 #include "compiler/targets/cuda/ptx/lowering.h"
 #include "compiler/targets/cuda/simt/simt.h"

@@ -1,5 +1,5 @@
 // Rows whose elements the threads of several blocks hold in registers, and what their warps tell each other.
-#include "../with.h"
+#include "tests/unit/targets/with.h"
 #include "compiler/targets/cuda/simt/simt_plan.h"
 #include "compiler/targets/cuda/ptx/lowering.h"
 #include "compiler/targets/cuda/simt/simt.h"

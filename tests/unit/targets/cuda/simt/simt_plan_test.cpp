@@ -1,6 +1,6 @@
 // As many stages of a product in flight as shared memory holds beside the tiles that are stored.
 #include "compiler/targets/cuda/simt/simt_plan.h"
-#include "../cpu/run_kernel.h"
+#include "tests/unit/targets/cpu/run_kernel.h"
 #include "compiler/targets/cuda/ptx/lowering.h"
 #include "compiler/targets/cuda/simt/simt.h"
 

@@ -1,5 +1,5 @@
 // The GPU's general code, its threads as fibers.
-#include "../with.h"
+#include "tests/unit/targets/with.h"
 #include "tests/unit/targets/cuda/on_emulator.h"
 #include "tilery/diagnostic.h"
 
