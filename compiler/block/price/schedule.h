@@ -91,6 +91,9 @@ struct ScheduleProblem {
   unsigned partial = 0;    // of k, whose sums are to be added with all bits of f32; 0: the tensor cores' sums will do
 };
 
+/// How a kernel runs on a block. Of every kernel: consumers, k, stages, stageOutput, resident, fetchers and, on Hopper, registers of roles. Of
+/// one product: group, early, boxed, cluster, instances, joined, partial, apart. Of several: shown, branch, longest and, where they stand in
+/// loops on Hopper, delay, spread, held, across, ahead, overlap. Elsewhere they are 0 (group: 1).
 struct Schedule {
   unsigned consumers = 2; // warpgroups that multiply, each 64 rows of the tile at a time
   unsigned k = 64;        // depth of a slot
