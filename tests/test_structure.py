@@ -16,7 +16,7 @@ CPP = [
     + ["compiler/explain"],
     ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
-    + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
+    + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h", "include/tilery/inline_asm.h"]
     + ["compiler/oracle", "compiler/barriers"],
     ["compiler/passes"],
     ["compiler/lower"],
