@@ -39,6 +39,33 @@ std::optional<DType> typeNamed(std::string_view word) {
   return lookUp(table, word);
 }
 
+/// Does the instruction mean something else without the modifier, or is it one that nobody has heard of? Where it is a hint, or one of those
+/// whose meaning is looked at, it is neither.
+bool isKnown(const std::string &name, const std::string &modifier) {
+  static const char *const always[] = {"approx", "full", "ftz", "rn"};
+  static const std::pair<const char *, std::vector<std::string>> own[] = {
+      {"mul", {"lo", "hi", "wide"}},
+      {"mad", {"lo", "hi"}},
+      {"shf", {"l", "r", "wrap", "clamp"}},
+      {"min", {"NaN"}},
+      {"max", {"NaN"}},
+      {"cvt", {"rz", "rni", "rzi", "rmi", "rpi"}},
+      {"setp", {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "lo",  "ls",  "hi", "hs", "equ",
+                "neu", "ltu", "leu", "gtu", "geu", "num", "nan", "and", "or", "xor"}},
+  };
+  static const std::vector<std::string> ofMemory{"global",  "nc",  "weak",    "volatile", "relaxed", "acquire",
+                                                 "release", "cta", "cluster", "gpu",      "sys",     "ca",
+                                                 "cg",      "cs",  "lu",      "cv",       "wb",      "wt"};
+  if (typeNamed(modifier) || llvm::is_contained(always, modifier))
+    return true;
+  if (name == "ld" || name == "st")
+    return llvm::is_contained(ofMemory, modifier) || modifier.starts_with("L1::") || modifier.starts_with("L2::");
+  for (const auto &[instruction, words] : own)
+    if (name == instruction)
+      return llvm::is_contained(words, modifier);
+  return false;
+}
+
 /// The type of twice the bits, of wide products.
 DType wider(DType type) {
   switch (type) {
@@ -126,24 +153,35 @@ Value PtxProgram::number(std::string_view text, DType dtype) {
   if ((single || twice) && digits.size() == (single ? 8 : 16) && isHex(digits)) {
     uint64_t bits = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
-    return b.full({lanes}, Literal(single ? double(std::bit_cast<float>(uint32_t(bits))) : std::bit_cast<double>(bits)), dtype);
+    if (isFloat(dtype))
+      return b.full({lanes}, Literal(single ? double(std::bit_cast<float>(uint32_t(bits))) : std::bit_cast<double>(bits)), dtype);
+    if (bitWidth(dtype) != (single ? 32 : 64))
+      throw NotUnderstood();
+    return bitsOf(bits, dtype);
   }
   bool negative = false;
   if (std::optional<uint64_t> whole = integerOf(text, negative)) {
     bool small = negative || *whole <= uint64_t(INT64_MAX);
     if (!isInteger(dtype))
       return b.full({lanes}, small ? Literal(int64_t(*whole)) : Literal(*whole), dtype);
-    unsigned bits = bitWidth(dtype);
-    uint64_t masked = bits == 64 ? *whole : *whole & ((uint64_t(1) << bits) - 1);
-    Literal literal = masked <= uint64_t(INT64_MAX) ? Literal(int64_t(masked)) : Literal(masked);
-    return b.bitcast(b.full({lanes}, literal, unsignedOf(bits)), dtype);
+    return bitsOf(*whole, dtype);
   }
   double value = 0;
   auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || problem != std::errc() || end != text.data() + text.size())
     b.fail(Diagnostic::Kind::Value,
            "`" + std::string(text) + "` in the assembly is neither a register that has a value nor a number");
+  if (!isFloat(dtype))
+    throw NotUnderstood();
   return b.full({lanes}, Literal(value), dtype);
+}
+
+/// The lower bits of a number, as an integer.
+Value PtxProgram::bitsOf(uint64_t number, DType dtype) {
+  unsigned bits = bitWidth(dtype);
+  uint64_t masked = bits == 64 ? number : number & ((uint64_t(1) << bits) - 1);
+  Literal literal = masked <= uint64_t(INT64_MAX) ? Literal(int64_t(masked)) : Literal(masked);
+  return b.bitcast(b.full({lanes}, literal, unsignedOf(bits)), dtype);
 }
 
 void PtxProgram::run(std::string_view text) {
@@ -180,10 +218,15 @@ void PtxProgram::instruction(const PtxInstruction &each) {
 Value PtxProgram::value(const PtxInstruction &each) {
   const std::string &name = each.name;
   const std::vector<std::string> &operands = each.operands;
+  if (name == "cvt" && each.operands.size() == 3)
+    return packed(each);
   std::vector<DType> kinds;
-  for (const std::string &modifier : each.modifiers)
+  for (const std::string &modifier : each.modifiers) {
+    if (!isKnown(name, modifier))
+      throw NotUnderstood();
     if (std::optional<DType> type = typeNamed(modifier))
       kinds.push_back(*type);
+  }
   if (kinds.empty())
     throw NotUnderstood();
   DType kind = kinds.back();
@@ -196,7 +239,7 @@ Value PtxProgram::value(const PtxInstruction &each) {
       return moved(each, kind);
   }
   if (name == "cvt")
-    return converted(each, kinds.front(), kind);
+    return converted(each, at(kinds, kinds.size() - 2), kind);
   if (name == "setp")
     return compared(each, kind);
   if (name == "selp") {
@@ -327,7 +370,10 @@ Value PtxProgram::arithmetic(const PtxInstruction &each, DType kind, const std::
       return b.binary(isInteger(kind) ? FloorDiv : RoundDiv, x[0], x[1]);
     if (name == "copysign")
       return b.math(MathOp::CopySign, {x[1], x[0]});
-    return b.binary(known(operations, name), x[0], x[1]);
+    BinaryOp operation = known(operations, name);
+    if (has(each, "NaN"))
+      operation = operation == Min ? MinNan : MaxNan;
+    return b.binary(operation, x[0], x[1]);
   }
   if (count == 3 && name == "prmt")
     return asType(b, call("byte_perm", x), kind);
@@ -375,6 +421,29 @@ Value PtxProgram::converted(const PtxInstruction &each, DType to, DType from) {
       }
   bool narrows = isFloat(from) && isFloat(to) && bitWidth(to) < bitWidth(from);
   return b.cast(x, to, has(each, "rz") && narrows);
+}
+
+/// `cvt.rn.bf16x2.f32 d, a, b`: two floats in a register, the first one in its upper half.
+Value PtxProgram::packed(const PtxInstruction &each) {
+  static const std::pair<const char *, DType> types[] = {
+      {"f16x2", DType::F16}, {"bf16x2", DType::BF16}, {"e4m3x2", DType::F8E4M3}, {"e5m2x2", DType::F8E5M2}};
+  std::vector<std::string> words = each.modifiers;
+  if (words.size() < 2 || words.back() != "f32")
+    throw NotUnderstood();
+  DType to = known(types, words[words.size() - 2]);
+  words.resize(words.size() - 2);
+  bool narrow = isFloat8(to);
+  if (words != (narrow ? std::vector<std::string>{"rn", "satfinite"} : std::vector<std::string>{"rn"}) &&
+      (narrow || words != std::vector<std::string>{"rz"}))
+    throw NotUnderstood();
+  unsigned bits = bitWidth(to);
+  Value halves[2];
+  for (int k : {0, 1}) {
+    Value x = read(each.operands[1 + k], DType::F32);
+    x = narrow ? b.castFinite(x, to) : b.cast(x, to, words[0] == "rz");
+    halves[k] = b.cast(b.bitcast(x, unsignedOf(bits)), unsignedOf(2 * bits));
+  }
+  return b.binary(BinaryOp::Or, b.binary(BinaryOp::Shl, halves[0], Literal(int64_t(bits))), halves[1]);
 }
 
 /// Parts of a register, or a register of parts.

@@ -30,10 +30,12 @@ private:
   Value funnel(const PtxInstruction &instruction, const std::vector<Value> &x);
   Value lookedUp(const std::vector<Value> &x, int64_t table);
   Value converted(const PtxInstruction &instruction, DType to, DType from);
+  Value packed(const PtxInstruction &instruction);
   Value moved(const PtxInstruction &instruction, DType kind);
   Value memory(const PtxInstruction &instruction, DType kind);
   Value special(std::string_view name);
   Value number(std::string_view text, DType dtype);
+  Value bitsOf(uint64_t number, DType dtype);
   Value call(const char *function, const std::vector<Value> &x) { return language.function(function, x); }
   Register *find(std::string_view name);
 

@@ -26,7 +26,7 @@ struct InlineAsm {
   };
   std::string text;
   std::string constraints; ///< of `=r,r,f`, one a register
-  std::vector<Result> results;
+  std::vector<Result> results{};
   int64_t pack = 1; ///< consecutive elements that it takes at a time
 };
 /// What the language adds to the builder.

@@ -78,9 +78,30 @@ TEST_F(InlineAsmTest, WhatIsWrong) {
   auto unknown = [](const std::string &text) {
     return "the instruction `" + text + "` of inline_asm_elementwise is not understood";
   };
-  for (const char *text :
-       {"vote.sync.all.pred $0, $1", "bfe.u32 $0, $1, 3, 4", "add.u32 $0, $1", "ex2.approx.f32 $0", "add", "mov.b32 $0",
-        "setp.like.s32 $0, $1, $2", "lop3.b32 $0, $1, $2, $1, $2", "ld.global.b32 $0, $1", "mul.wide.f32 $0, $1, $2"})
+  for (const char *text : {"vote.sync.all.pred $0, $1",
+                           "bfe.u32 $0, $1, 3, 4",
+                           "add.u32 $0, $1",
+                           "ex2.approx.f32 $0",
+                           "add",
+                           "mov.b32 $0",
+                           "setp.like.s32 $0, $1, $2",
+                           "lop3.b32 $0, $1, $2, $1, $2",
+                           "ld.global.b32 $0, $1",
+                           "mul.wide.f32 $0, $1, $2",
+                           "add.sat.s32 $0, $1, $2",
+                           "add.rz.f32 $0, $1, $2",
+                           "cvt.sat.u8.s32 $0, $1",
+                           "cvt.rna.tf32.f32 $0, $1",
+                           "cvt.rn.satfinite.e2m1x2.f32 $0, $1, $2",
+                           "cvt.pack.sat.u8.s32.b32 $0, $1, $2, 0",
+                           "cvt.rn.f16 $0, $1",
+                           "cvt.rn.relu.f16x2.f32 $0, $1, $2",
+                           "prmt.b32.f4e $0, $1, $2, 3",
+                           "ld.shared.b32 $0, [$1]",
+                           "ld.global.v2.b32 {$0, t}, [$1]",
+                           "fma.rn.relu.f16 $0, $1, $2, $1",
+                           "mov.u32 $0, 1.5",
+                           "mov.b64 t, 0f3F800000"})
     EXPECT_EQ(errorOf(std::string(text) + ";"), unknown(text));
   EXPECT_EQ(errorOf("mov.u32 $0, %clock;"), "`%clock` in the assembly is neither a register that has a value nor a number");
   EXPECT_EQ(errorOf("not.b32 t, $1;"), "`$0` in the assembly is neither a register that has a value nor a number");
