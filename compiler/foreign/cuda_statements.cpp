@@ -2,6 +2,7 @@
 #include "compiler/foreign/text.h"
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace tilery::foreign {
 

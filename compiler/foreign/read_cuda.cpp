@@ -1,6 +1,7 @@
 // Device functions of a text of CUDA C++: where they are, and their heads.
 #include "compiler/foreign/cuda_statements.h"
 #include "compiler/foreign/text.h"
+#include <algorithm>
 
 namespace tilery {
 using namespace foreign;

@@ -1,6 +1,7 @@
 // PTX as text, read into instructions.
 #include "compiler/foreign/text.h"
 #include "tilery/inline_asm.h"
+#include <algorithm>
 
 namespace tilery {
 using namespace foreign;

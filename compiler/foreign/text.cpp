@@ -1,4 +1,5 @@
 #include "compiler/foreign/text.h"
+#include <algorithm>
 
 namespace tilery::foreign {
 
