@@ -19,6 +19,16 @@ void addYields(scf::ForOp loop, Nest &nest) {
         nest.sinks.push_back({Sink::Copy, yield, value, {}});
   });
 }
+
+/// And of what they define on the way.
+void addDefined(scf::ForOp loop, const Plan &plan, Nest &nest) {
+  loop.walk([&](scf::ForOp each) {
+    if (auto steps = plan.steps.find(each.getBody()); steps != plan.steps.end())
+      for (const Step &step : steps->second)
+        llvm::copy_if(step.nest.sinks, std::back_inserter(nest.sinks),
+                      [](const Sink &sink) { return sink.kind == Sink::Define; });
+  });
+}
 } // namespace
 
 ElementLoop::ElementLoop(KernelEmitter &kernel, scf::ForOp loop)
@@ -26,7 +36,8 @@ ElementLoop::ElementLoop(KernelEmitter &kernel, scf::ForOp loop)
   shape = tile::shapeOf(llvm::find_if(loop.getInitArgs(), isTile).operator*().getType());
   whole.shape.assign(shape.begin(), shape.end());
   addYields(loop, whole);
-  std::tie(lanes, sideBySide) = kernel.nests.widthOf(whole);
+  std::tie(lanes, sideBySide) = kernel.nests.widthOf(whole); // masks of 64-bit numbers are none
+  addDefined(loop, kernel.plan, whole);
   innerDim = shape.size() - 1;
   while (innerDim && shape[innerDim] == 1)
     --innerDim;

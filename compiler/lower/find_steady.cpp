@@ -10,7 +10,7 @@ namespace tilery::lower {
 using Kind = analysis::IntegerOp::Kind;
 namespace {
 /// Each ends a segment of every quotient.
-constexpr unsigned mostComparisons = 16;
+constexpr unsigned mostComparisons = 4;
 
 /// From lane to lane; `foreseen`: where everything is its chosen operand.
 struct Pace {

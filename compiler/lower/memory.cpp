@@ -113,6 +113,11 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   if (other)
     passthru = e.toMemory(e.splat(other, state.lanes), address.element);
   llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
+  if (!threads && single) { // one element for the lanes that exist
+    llvm::Value *from = b.CreateSelect(b.CreateOrReduce(exists), address.pointer, arena);
+    llvm::Value *one = b.CreateAlignedLoad(element, from, align, address.isVolatile);
+    return e.fromMemory(b.CreateSelect(exists, e.splat(one, state.lanes), passthru), address.element);
+  }
   llvm::Instruction *read;
   if (!address.runs.empty()) {
     for (auto [mask, offset] : address.runs) {
