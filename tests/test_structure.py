@@ -307,3 +307,19 @@ def test_imports_inside_functions_and_relative_ones_are_found(tmp_path):
     text = "import tilery.part.two\ndef f():\n    from . import three\n    from .four import x\n    import os\n"
     (package / "one.py").write_text(text)
     assert {p.stem for p in imported(package / "one.py", tmp_path)} == {"two", "three", "four"}
+
+
+# Where the C++ sources may say what one architecture is: the CPU target, and the runtime's few words about its own process.
+ARCHITECTURES = {"runtime/cpu_features.cpp", "runtime/processor.h", "runtime/relocations.cpp", "runtime/relocations.h"}
+OF_X86 = r"x86|X86|mmintrin|cpuid|mxcsr|_mm\d*_|__builtin_ia32|\b[xyz]mm\d|AVX|\bavx|REG_RIP|\bgregs"
+OF_ARM = r"__aarch64__|AARCH64|AArch64|aarch64|NEON|\bneon|fpcr"
+
+
+def test_only_targets_know_what_a_processor_is():
+    found = set()
+    for file in includes():
+        if file.startswith(("compiler/", "runtime/")) and not file.startswith("compiler/targets/cpu/"):
+            code = re.sub(r"//[^\n]*", "", (ROOT / file).read_text())  # comments may say why
+            if re.search(f"{OF_X86}|{OF_ARM}", code):
+                found.add(file)
+    agree(found, ARCHITECTURES, "sources that know one architecture")

@@ -196,7 +196,7 @@ def test_conditions_choose(tmp_path):
     np.testing.assert_allclose(x.numpy(), (base.double() * 3 + 1).numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "avx2", "avx512", "sapphirerapids"])
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "avx2", "avx512", "sapphirerapids", "aarch64-neon"])
 def test_code_for_other_machines(target, tmp_path):
     kernel = ninetoothed.make(arrangement, scaled, TENSORS)
     from tilery.ninetoothed.aot import compiled  # noqa: PLC0415

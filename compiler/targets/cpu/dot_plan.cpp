@@ -263,12 +263,14 @@ static Multiply multiplyOf(const DotPlan &plan, const CpuTarget &target) {
     return fits && target.fastDotBF16 ? Multiply::bf16Pairs : Multiply::single;
   }
   if (plan.compute.isInteger(32)) {
-    if (both([](const DotOperand &each) { return elementOf(each.tile).isInteger(8); }))
-      return fitTiles(4) ? Multiply::int8Tiles : target.dotInt8 ? Multiply::int8Quads : Multiply::int16Pairs;
+    if (both([](const DotOperand &each) { return elementOf(each.tile).isInteger(8); })) {
+      if (fitTiles(4) || target.dotInt8)
+        return fitTiles(4) ? Multiply::int8Tiles : Multiply::int8Quads;
+    }
     auto fits = [](const DotOperand &each) {
       return elementOf(each.tile).isInteger(8) || (elementOf(each.tile).isInteger(16) && !each.isUnsigned);
     };
-    return both(fits) ? Multiply::int16Pairs : Multiply::single;
+    return target.dotInt16 && both(fits) ? Multiply::int16Pairs : Multiply::single;
   }
   return Multiply::single;
 }

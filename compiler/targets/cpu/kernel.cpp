@@ -50,7 +50,8 @@ void CpuKernel::emitEntry() {
   llvm::Value *next = b.CreateAdd(id, e.i64(1), "", true, true);
   programs.repeat(next, b.CreateICmpSLT(next, end));
   programs.leave();
-  if (nests.hasStreamed) // such stores are ordered by nothing else
+  // Nothing else orders such stores on x86.
+  if (nests.hasStreamed && e.module.getTargetTriple().isX86())
     b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
   b.CreateRetVoid();
 }
