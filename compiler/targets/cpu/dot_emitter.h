@@ -68,6 +68,7 @@ private:
   std::optional<PackRows> rowsOf(const DotOperand &operand, mlir::Type element, llvm::Value *first, llvm::Value *bytes,
                                  int64_t ahead);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
+  bool hasSeveralStored(mlir::Value indices);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
   llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count, unsigned lanes);
   int64_t number();

@@ -227,6 +227,23 @@ llvm::Value *DotEmitter::consecutive(Value indices, const Sliver &sliver) {
   return b.CreateAndReduce(b.CreateICmpEQ(values, expected));
 }
 
+/// Whether integers are computed of more than one tile that lies in scratch.
+bool DotEmitter::hasSeveralStored(Value indices) {
+  llvm::DenseSet<Value> seen, stored;
+  SmallVector<Value> work{indices};
+  while (!work.empty()) {
+    Value tile = work.pop_back_val();
+    Operation *def = tile.getDefiningOp();
+    if (!def || !isa<RankedTensorType>(tile.getType()) || !seen.insert(tile).second)
+      continue;
+    if (!ev.plan.isVirtual(tile))
+      stored.insert(tile);
+    else if (isElementwise(def))
+      llvm::append_range(work, def->getOperands());
+  }
+  return stored.size() > 1;
+}
+
 /// True (at run time) if `count` elements from `first` on, with these steps, lie in few runs, vector by vector; the evaluator is told so.
 llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, llvm::Value *first, unsigned count, unsigned lanes) {
   constexpr unsigned mostVectors = 8;
@@ -297,8 +314,12 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
       return;
     if (!operand.kMajor && !access.isStrided(sliverDim)) {
       Value steps = access.getSteps()[sliverDim];
-      llvm::Value *follow = consecutive(steps, sliver);
-      all = e.band(all, follow ? follow : inRuns(load, steps, sliver.first, sliver.width, plan.blocking.lanes));
+      // Of several index tiles (image, row and column of a window) hardly all count up.
+      auto runs = [&] { return inRuns(load, steps, sliver.first, sliver.width, plan.blocking.lanes); };
+      llvm::Value *follow = hasSeveralStored(steps) ? runs() : nullptr;
+      if (!follow)
+        follow = consecutive(steps, sliver);
+      all = e.band(all, follow ? follow : runs());
     }
     if (operand.kMajor && !access.isStrided(depthDim))
       all = e.band(all, inRuns(load, access.getSteps()[depthDim], i64(0), plan.k, plan.blocking.lanes * plan.pack));
