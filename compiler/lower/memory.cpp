@@ -2,6 +2,7 @@
 #include "compiler/explain/findings.h"
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/evaluator.h"
+#include "compiler/lower/every_second.h"
 #include "compiler/lower/prefetch.h"
 
 using namespace mlir;
@@ -135,6 +136,8 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (Lanes near = exists ? nullptr : loadNear(address)) {
     return e.fromMemory(near, address.element);
+  } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, state.lanes, exists, passthru)) {
+    return e.fromMemory(second, address.element);
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
