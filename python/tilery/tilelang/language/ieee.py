@@ -3,9 +3,10 @@ makes it for all languages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.functions.make import make
 from ...core.tile.rounding import MODES, rounded
 from ...errors import error
 from ..tracing.operations import Operations
@@ -16,7 +17,7 @@ from ..tracing.vectors import lanewise
 def _operation(name: str, count: int, operation: str, nearest: Callable[..., Any], meaning: str) -> Callable[..., Any]:
     """operation: its name in rounding.py. nearest: the same of any floats, rounded to nearest."""
 
-    def compute(mode: str, operands: tuple[Any, ...]) -> Any:
+    def compute(mode: str, operands: Sequence[Any]) -> Any:
         values = [read(operand) for operand in operands]
         kinds = {value.dtype for value in values if isinstance(value, Expr)}
         if len(kinds) > 1 or any("float" not in kind for kind in kinds):
@@ -33,30 +34,14 @@ def _operation(name: str, count: int, operation: str, nearest: Callable[..., Any
             )
         return rounded(operation, mode)(Operations, *values)
 
-    def function(*arguments: Any) -> Any:
-        mode = "rn"
-        if len(arguments) == count + 1:
-            *arguments, mode = arguments  # type: ignore[assignment]
-        if len(arguments) != count:
-            raise error(TypeError, f"T.{name} takes {count} numbers and a rounding, got {len(arguments)} arguments")
+    def call(*arguments: Any) -> Any:
+        *operands, mode = arguments
         if mode not in MODES:
             raise error(ValueError, f"Invalid rounding mode {mode!r} of T.{name}", hint="known: rn, rz, ru, rd")
-        lanes = lanewise(lambda *lane: compute(mode, lane), arguments)
-        return compute(mode, tuple(arguments)) if lanes is None else lanes
+        lanes = lanewise(lambda *lane: compute(mode, lane), operands)
+        return compute(mode, operands) if lanes is None else lanes
 
-    def one(x: Any, rounding_mode: str = "rn") -> Any:
-        return function(x, rounding_mode)
-
-    def two(x: Any, y: Any, rounding_mode: str = "rn") -> Any:
-        return function(x, y, rounding_mode)
-
-    def three(x: Any, y: Any, z: Any, rounding_mode: str = "rn") -> Any:
-        return function(x, y, z, rounding_mode)
-
-    made = (one, two, three)[count - 1]
-    made.__name__ = made.__qualname__ = name
-    made.__doc__ = meaning
-    return made
+    return make(call, name, (*"xyz"[:count], "rounding_mode"), ("rn",), __name__, meaning)
 
 
 def _quotient(x: Any, y: Any) -> Val:
