@@ -57,8 +57,7 @@ def test_order(first, then):
 
 def test_the_table_knows_every_pass_of_blocks():
     """What is added there gets a row, or is one of those of which nobody knows that they need their places."""
-    loose = {"split-reductions", "flatten-loops", "wide-sums", "start-from-zero", "share-loads", "join-loads"}
-    loose |= {"open-contractions", "turn-factors", "load-twice"}
+    loose = {"split-reductions", "flatten-loops", "wide-sums", "join-loads", "turn-factors"}
     assert set(LISTS[1]) - {name for row in rows() for name in row} == loose
 
 
