@@ -20,7 +20,7 @@ target_link_libraries(llvm22_archives INTERFACE
 target_link_options(llvm22_archives INTERFACE -B${LLVM22_ROOT}/bin -fuse-ld=lld -Wl,--gc-sections
   -Wl,--build-id=fast)  # the disk cache is keyed by it (runtime/build_id.cpp)
 
-# Code for AArch64 is made by what links this, too: 8 MB more (compiler/targets/cpu/emit_object.cpp). Wheels leave it out.
+# Code for AArch64 is made by what links this, too: 8.8 MB more (compiler/targets/cpu/emit_object.cpp). Wheels leave it out.
 add_library(llvm22_aarch64 INTERFACE)
 foreach(part TargetInfo Target TargetMC AsmPrinter)
   target_link_options(llvm22_aarch64 INTERFACE -Wl,--undefined=LLVMInitializeAArch64${part})

@@ -1,6 +1,7 @@
 """An AArch64 processor, emulated: the runner (runner.c) under qemu, which calls entries of bundles on memory of this process."""
 
 import ctypes
+import fcntl
 import os
 import shutil
 import struct
@@ -21,9 +22,12 @@ def command():
     """What starts the runner, which is built with the runtime for AArch64: from nothing in a minute, else at once."""
     cmake = ["/usr/bin/cmake", "-S", ROOT, "-B", FOLDER, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={TOOLS[-1]}"]
     options = [f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'cmake' / 'aarch64.cmake'}", "-DTILERY_RUNTIME_ALONE=ON"]
-    if not (FOLDER / "build.ninja").exists():
-        _run(*cmake, *options)
-    _run(TOOLS[-1], "-C", FOLDER, "tilery-aarch64-runner")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open(FOLDER / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+        if not (FOLDER / "build.ninja").exists():
+            _run(*cmake, *options)
+        _run(TOOLS[-1], "-C", FOLDER, "tilery-aarch64-runner")
     return [QEMU, "-L", str(HEADERS), str(FOLDER / "tilery-aarch64-runner")]
 
 

@@ -1,17 +1,16 @@
 """Kernels of all three languages, compiled as bundles for AArch64 and run under qemu, against the interpreter's bounds."""
 
 import pytest
+from aarch64 import launches
+from aarch64.machine import IS_HERE, MISSING
 from programs import frame
 from programs.frame import Argument
 
-aarch64 = pytest.importorskip("aarch64.machine")
-pytestmark = pytest.mark.skipif(not aarch64.IS_HERE, reason=aarch64.MISSING)
+pytestmark = pytest.mark.skipif(not IS_HERE, reason=MISSING)
 
 
 @pytest.fixture(scope="module")
 def machine():
-    from aarch64 import launches
-
     with launches.there() as machine:
         yield machine
 
