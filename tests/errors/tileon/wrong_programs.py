@@ -150,6 +150,12 @@ def unsupported_statement(x_ptr, BLOCK: tl.constexpr):
 
 
 @tileon.jit
+def with_a_file(x_ptr, BLOCK: tl.constexpr):
+    with open("file", "w"):
+        tl.store(x_ptr, 1.0)
+
+
+@tileon.jit
 def tile_condition(x_ptr, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, BLOCK))
     if x > 0:
