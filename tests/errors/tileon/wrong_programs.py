@@ -213,6 +213,17 @@ def host_function(x_ptr, BLOCK: tl.constexpr):
 
 
 @tileon.jit
+def function_of_numpy(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, np.tanh(tl.load(x_ptr)))
+
+
+@tileon.jit
+def comprehension_at_run_time(x_ptr, BLOCK: tl.constexpr):
+    parts = [tl.load(x_ptr + i) for i in range(tl.program_id(0))]
+    tl.store(x_ptr, parts[0])
+
+
+@tileon.jit
 def range_of_a_table(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, TABLE), 0.0)
 

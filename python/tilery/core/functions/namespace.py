@@ -113,9 +113,10 @@ class Namespace:
         if name in self.refused:
             return error(AttributeError, f"{self.prefix}.{name} is not supported", hint=self.refused[name])
         from ...frontend.wording import did_you_mean
+        from .elsewhere import hint_for
 
         known = [*self.offered, *self.later, *(n for n in vars(sys.modules[self.module]) if not n.startswith("_"))]
-        hint = did_you_mean(name, known, lambda near: f"{self.prefix}.{near}")
+        hint = hint_for(self.prefix, name) or did_you_mean(name, known, lambda near: f"{self.prefix}.{near}")
         return error(AttributeError, f"there is no {self.prefix}.{name}", hint=hint)
 
     def hooks(self) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
