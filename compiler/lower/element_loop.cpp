@@ -91,7 +91,8 @@ void ElementLoop::inner() {
   if (values.empty())
     return inOrder();
   Segments segments(evaluator, values, corner, innerDim, shape[innerDim]);
-  kernel.nests.twice(segments.areLong(lanes), [&](bool areLong) { areLong ? inSegments(segments) : inOrder(); });
+  constexpr unsigned least = 4; // parts of vectors, too: each round would gather otherwise
+  kernel.nests.twice(segments.areLong(least), [&](bool areLong) { areLong ? inSegments(segments) : inOrder(); });
 }
 
 // Rows of flattened indices (segments.cpp). What a round compares with its own numbers is a mask; choices are made lane by lane.

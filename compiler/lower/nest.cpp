@@ -12,6 +12,8 @@ using namespace mlir;
 
 namespace tilery::lower {
 
+constexpr unsigned leastSegment = 8; // as in segments.cpp
+
 llvm::Instruction *NestEmitter::cut() {
   auto &b = e.b;
   auto *next = llvm::BasicBlock::Create(e.context(), "", b.GetInsertBlock()->getParent());
@@ -261,7 +263,8 @@ void NestEmitter::inSegmentsOrRuns(tile::AccessOp access) {
   SmallVector<Steady> values = steadyInRow();
   if (values.empty())
     return withRuns(access);
-  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
+  llvm::Value *areLong =
+      Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(std::max(lanes, leastSegment));
   twice(areLong, [&](bool segments) { segments ? outer(0) : withRuns(access); });
 }
 
@@ -344,7 +347,8 @@ void NestEmitter::inner() {
   SmallVector<Steady> values = steadyInRow();
   if (values.empty())
     return anywhere();
-  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
+  llvm::Value *areLong =
+      Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(std::max(lanes, leastSegment));
   twice(areLong, [&](bool segments) {
     explain::Aside rare(!segments);
     segments ? innerSegments(values, own, restricted) : anywhere();

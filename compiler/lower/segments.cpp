@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace tilery::lower {
 namespace {
-/// Elements of the shortest segments, or a vector's: shorter ones cost more than what they save (notebook, "Flattened indices").
+/// Elements of the shortest segments of a nest, or a vector's: shorter ones cost more than what they save (notebook, "Flattened indices").
 constexpr int64_t leastSegment = 8;
 } // namespace
 
@@ -34,7 +34,7 @@ llvm::Value *Segments::areLong(unsigned lanes) {
     if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
       continue;
     llvm::Value *divisor = evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
-    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(std::max<int64_t>(lanes, leastSegment))));
+    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(lanes)));
   }
   return all;
 }
