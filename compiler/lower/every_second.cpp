@@ -37,4 +37,23 @@ llvm::Value *loadEverySecond(Emitter &e, const Address &where, unsigned lanes, l
   return !exists || (zero && zero->isNullValue()) ? result : b.CreateSelect(exists, result, other);
 }
 
+llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes) {
+  auto &b = e.b;
+  auto *offsets = llvm::dyn_cast_or_null<llvm::Constant>(where.offsets);
+  if (!offsets || where.step || where.isVolatile)
+    return nullptr;
+  SmallVector<int> places;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    auto *place = llvm::dyn_cast_or_null<llvm::ConstantInt>(offsets->getAggregateElement(lane));
+    int64_t before = places.empty() ? -1 : places.back();
+    if (!place || place->getSExtValue() < std::max<int64_t>(before, 0) || place->getSExtValue() > before + 1)
+      return nullptr;
+    places.push_back(int(place->getSExtValue()));
+  }
+  auto *read = b.CreateAlignedLoad(llvm::FixedVectorType::get(e.memoryType(where.element), places.back() + 1), where.pointer,
+                                   llvm::Align(elementBytes(where.element)));
+  where.annotate(read);
+  return b.CreateShuffleVector(read, places);
+}
+
 } // namespace tilery::lower

@@ -7,4 +7,7 @@ namespace tilery::lower {
 /// `other`: what is in place of the rest. Null: the target moves no such elements under masks.
 llvm::Value *loadEverySecond(Emitter &e, const Address &where, unsigned lanes, llvm::Value *exists, llvm::Value *other);
 
+/// Elements that groups of neighbouring lanes share, by one load of those there are. Null: the lanes lie otherwise.
+llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes);
+
 } // namespace tilery::lower

@@ -90,6 +90,7 @@ private:
   llvm::AllocaInst *copies[2] = {}; // where those of B, of A are
   bool rowMoves = false;            // the innermost loop goes over positions along a sliver
   bool kIsOutside = false;          // and k is of the next one
+  bool kIsWhole = false;            // lanes along K begin at a multiple of their number
   llvm::Value *ldc = nullptr;       // elements a row of where the products go
   llvm::Value *alone[2] = {};       // the program packs B, A for itself (i1); null: never
   llvm::Value *oneRow = nullptr;    // no more than one row of few is used (i1); null: never asked

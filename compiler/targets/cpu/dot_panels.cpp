@@ -48,7 +48,8 @@ Point DotEmitter::pointOf(const DotOperand &operand, llvm::Value *batch, llvm::V
   // Positions along the sliver are fixed while k runs, or the other way round.
   unsigned level = ev.level();
   Index other{position, !lanesAlongK && n > 1, nullptr, rowMoves ? level : 0, 1, int(operand.isA ? rank - 2 : rank - 1)};
-  Index contracted{k, lanesAlongK && n > 1, nullptr, level - kIsOutside, 1, int(operand.isA ? rank - 1 : rank - 2)};
+  int64_t multiple = lanesAlongK && kIsWhole ? n : 1;
+  Index contracted{k, lanesAlongK && n > 1, nullptr, level - kIsOutside, multiple, int(operand.isA ? rank - 1 : rank - 2)};
   if (operand.isA)
     point.append({other, contracted});
   else
@@ -334,6 +335,7 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     auto at = [&](llvm::Value *position, llvm::Value *k, unsigned n, bool alongK) {
       if (first)
         k = b.CreateAdd(k, i64(first));
+      llvm::SaveAndRestore begins(kIsWhole, alongK && !first && (plan.pack == 1 || inWord == plan.pack));
       return plan.pack > 1 ? fetchWords(operand, batch, position, k, n, alongK, inWord)
                            : toCompute(fetch(operand, batch, position, k, n, alongK), operand, n);
     };

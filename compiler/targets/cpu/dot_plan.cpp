@@ -1,6 +1,7 @@
 #include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/targets/cpu/dot_sharing.h"
 #include "compiler/targets/cpu/dot_tiles.h"
+#include "compiler/analysis/lane_repeats.h"
 #include "compiler/analysis/lane_runs.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/aliasing.h"
@@ -312,7 +313,9 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
       operand->isPlain = source.access.isStrided(outer) && source.access.isStrided(inner);
       bool across = contiguousAlong(source.access, outer);
       operand->kMajor = contiguousAlong(source.access, inner) && !(across && !operand->isA);
-      if (operand->isA) // few rows: gathered along K rather than along them
+      bool repeats = !source.access.isStrided(inner) && analysis::laneRepeats(source.access.getSteps()[inner]) > 1;
+      operand->kMajor |= repeats && !across; // of several weights in a byte or a word along K one is loaded
+      if (operand->isA)                      // few rows: gathered along K rather than along them
         operand->kMajor |= !(across || runsAlong(source.access, outer, plan.blocking.lanes));
     }
     if (operand->kMajor && !stored(operand->tile))
