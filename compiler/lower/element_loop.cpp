@@ -1,6 +1,8 @@
 // The code of loops that run for a few vectors of elements at a time.
 #include "compiler/lower/element_loops.h"
+#include "compiler/analysis/integer_op.h"
 #include "compiler/explain/findings.h"
+#include "compiler/lower/explain_plan.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -41,11 +43,16 @@ ElementLoop::ElementLoop(KernelEmitter &kernel, scf::ForOp loop)
   innerDim = shape.size() - 1;
   while (innerDim && shape[innerDim] == 1)
     --innerDim;
-  lanes = std::min<int64_t>(lanes, shape[innerDim]);
+  if (shape[innerDim] < int64_t(lanes))
+    explainNarrow(whole, kernel.plan, shape[innerDim], std::exchange(lanes, shape[innerDim]));
   int64_t most = kernel.plan.elementLoops.lookup(loop);
   for (rowDim = innerDim; rowDim && (rowDim == innerDim || shape[rowDim] == 1);)
     --rowDim;
-  while (rowDim != innerDim && rows * 2 <= most && shape[rowDim] % (rows * 2) == 0)
+  // A loop that counts by whole tiles reads nothing twice, as windows do: four vectors side by side first, since rows lie apart in memory,
+  // and less of each would be read than is fetched ahead with it.
+  bool isWindow = analysis::constantOf(loop.getStep()) == 1;
+  int64_t beside = isWindow ? 1 : std::min<int64_t>(4, llvm::bit_floor(uint64_t(shape[innerDim] / lanes)));
+  while (rowDim != innerDim && rows * 2 * beside <= most && shape[rowDim] % (rows * 2) == 0)
     rows *= 2;
   columns = std::min(most / rows, shape[innerDim] / lanes);
   masksAreDear = loop.walk([&](tile::LoadOp load) {

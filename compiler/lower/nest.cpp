@@ -135,6 +135,7 @@ bool NestEmitter::emit(const Nest &n) {
   while (!reduces && innerDim && n.shape[innerDim] == 1)
     --innerDim;
   std::tie(lanes, sideBySide) = widthOf(n);
+  unsigned ofMachine = lanes;
   if (reducesRows)
     lanes = std::min<unsigned>(lanes, llvm::PowerOf2Ceil(n.shape[innerDim]));
   Nest asRow;
@@ -155,8 +156,8 @@ bool NestEmitter::emit(const Nest &n) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op); sink.kind == Sink::Reduce && reduce)
       explain::reduction(reduce);
   explainNest(n, width == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(width));
-  if (width < lanes)
-    explainNarrow(*nest, evaluator.plan, width, lanes);
+  if (width < int64_t(ofMachine))
+    explainNarrow(*nest, evaluator.plan, width, ofMachine);
   if (n.sinks[0].kind == Sink::Update)
     updating();
   else if (tile::AccessOp access = storedInRuns())
