@@ -117,7 +117,7 @@ private:
 } // namespace
 
 std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vector<Value> &arguments,
-                             const InlineAsmLanguage &language) {
+                             const BeforeAccess &beforeAccess) {
   if (code.pack < 1 || (code.pack & (code.pack - 1)))
     b.fail(Diagnostic::Kind::Value, "pack must be a power of two, got " + std::to_string(code.pack));
   Shape sizes;
@@ -129,7 +129,7 @@ std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vecto
            "a tile of " + std::to_string(lanes) + " elements cannot be taken " + std::to_string(code.pack) + " at a time");
 
   Packing packing(b, code);
-  PtxProgram program(b, lanes / code.pack, language);
+  PtxProgram program(b, lanes / code.pack, beforeAccess);
   auto name = [](size_t number) { return "$" + std::to_string(number); };
   size_t number = 0;
   for (const InlineAsm::Result &result : code.results)

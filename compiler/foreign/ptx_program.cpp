@@ -1,6 +1,7 @@
 // What instructions of PTX compute.
 #include "compiler/foreign/ptx_program.h"
 #include "compiler/foreign/text.h"
+#include "tilery/functions.h"
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -359,9 +360,9 @@ Value PtxProgram::arithmetic(const PtxInstruction &each, DType kind, const std::
     if (name == "rcp")
       return b.binary(RoundDiv, Literal(1.0), x[0]);
     if (name == "popc" || name == "clz")
-      return asType(b, call(name.c_str(), x), DType::U32);
+      return asType(b, composed(b, name, x), DType::U32);
     if (name == "brev")
-      return call("brev", x);
+      return composed(b, name, x);
   }
   if (count == 2) {
     static const std::pair<const char *, BinaryOp> operations[] = {{"add", Add}, {"sub", Sub}, {"rem", Mod}, {"and", And},
@@ -376,7 +377,7 @@ Value PtxProgram::arithmetic(const PtxInstruction &each, DType kind, const std::
     return b.binary(operation, x[0], x[1]);
   }
   if (count == 3 && name == "prmt")
-    return asType(b, call("byte_perm", x), kind);
+    return asType(b, composed(b, "byte_perm", x), kind);
   if (count == 3 && name == "shf")
     return funnel(each, x);
   throw NotUnderstood();
@@ -473,7 +474,7 @@ Value PtxProgram::memory(const PtxInstruction &each, DType kind) {
   auto place = std::ranges::find_if(each.operands, [](const std::string &operand) { return operand.starts_with('['); });
   if (place == each.operands.end())
     throw NotUnderstood();
-  language.beforeAccess(each.name);
+  beforeAccess(each.name);
   std::string_view address = *place;
   address = address.substr(1, address.find(']') - 1);
   Value pointer = b.intToPointer(read(address, DType::U64), kind);

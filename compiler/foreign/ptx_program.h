@@ -7,7 +7,8 @@ namespace tilery::foreign {
 class PtxProgram {
 public:
   /// Registers are tiles of so many lanes.
-  PtxProgram(Builder &builder, int64_t lanes, const InlineAsmLanguage &language) : b(builder), lanes(lanes), language(language) {}
+  PtxProgram(Builder &builder, int64_t lanes, const BeforeAccess &beforeAccess)
+      : b(builder), lanes(lanes), beforeAccess(beforeAccess) {}
 
   void run(std::string_view text);
   void set(const std::string &name, const Value &value);
@@ -36,12 +37,11 @@ private:
   Value special(std::string_view name);
   Value number(std::string_view text, DType dtype);
   Value bitsOf(uint64_t number, DType dtype);
-  Value call(const char *function, const std::vector<Value> &x) { return language.function(function, x); }
   Register *find(std::string_view name);
 
   Builder &b;
   int64_t lanes;
-  const InlineAsmLanguage &language;
+  const BeforeAccess &beforeAccess;
   std::vector<Register> registers; // in the order in which they were first set
   std::optional<Value> guard;      // of the instruction: where it is false it does nothing
 };

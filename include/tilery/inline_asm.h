@@ -29,16 +29,11 @@ struct InlineAsm {
   std::vector<Result> results{};
   int64_t pack = 1; ///< consecutive elements that it takes at a time
 };
-/// What the language adds to the builder.
-struct InlineAsmLanguage {
-  /// popc, clz, brev and byte_perm, which the table of functions has.
-  std::function<Value(const std::string &name, const std::vector<Value> &operands)> function;
-  /// Called before memory is read or written; throws where it may not be.
-  std::function<void(const std::string &name)> beforeAccess;
-};
+/// Called with `ld` or `st` before memory is read or written; throws where it may not be.
+using BeforeAccess = std::function<void(const std::string &name)>;
 /// The tiles that the text computes of the elements of others. Throws Error for what is not understood.
 std::vector<Value> inlineAsm(Builder &builder, const InlineAsm &code, const std::vector<Value> &arguments,
-                             const InlineAsmLanguage &language);
+                             const BeforeAccess &beforeAccess);
 
 } // namespace tilery
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
-// Text of CUDA that programs bring.
+// Text of CUDA that programs bring, and the functions that it may name.
 #include "convert.h"
 #include "tilery/cuda_text.h"
+#include "tilery/functions.h"
 #include "tilery/inline_asm.h"
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/variant.h>
@@ -42,21 +43,19 @@ static void bindTexts(nb::module_ &m) {
 
 void bindForeign(nb::module_ &m, nb::class_<Builder> &c) {
   bindTexts(m);
+  c.def("function", [](Builder &b, const std::string &name, nb::args operands) { return composed(b, name, toValues(operands)); });
   c.def(
       "inline_asm",
       [](Builder &b, const std::string &text, const std::string &constraints, nb::list results, int64_t pack,
-         nb::handle arguments, nb::object function, nb::object beforeAccess) {
+         nb::handle arguments, nb::object beforeAccess) {
         InlineAsm code{text, constraints, {}, pack};
         for (nb::handle item : results) {
           nb::tuple result = nb::cast<nb::tuple>(item); // (type, bits)
           code.results.push_back({toDType(result[0]), nb::cast<int64_t>(result[1])});
         }
-        return inlineAsm(
-            b, code, toValues(arguments),
-            {[&](const std::string &name, const std::vector<Value> &operands) { return toValue(function(name, operands)); },
-             [&](const std::string &name) { beforeAccess(name); }});
+        return inlineAsm(b, code, toValues(arguments), [&](const std::string &name) { beforeAccess(name); });
       },
-      "text"_a, "constraints"_a, "results"_a, "pack"_a, "arguments"_a, "function"_a, "before_access"_a);
+      "text"_a, "constraints"_a, "results"_a, "pack"_a, "arguments"_a, "before_access"_a);
 }
 
 } // namespace tilery::python

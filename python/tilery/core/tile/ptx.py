@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..functions import device
 from ..ignored import ignore
-from .device import ROWS as _DEVICE
-from .elementwise import Operations
 from .types import unwrap
 from .value import constant_of, native, to_tensor, tracer, wrap
-
-_BITS = {row.name: row.operation for row in (*device.ROWS, *_DEVICE) if row.name in ("popc", "clz", "brev", "byte_perm")}
-
-
-def _function(name: str, operands: Sequence[Any]) -> Any:
-    return _BITS[name](Operations, *(wrap(operand) for operand in operands))
 
 
 def inline_asm_elementwise(
@@ -34,7 +25,6 @@ def inline_asm_elementwise(
         [(kind.__tile_dtype__, kind.primitive_bitwidth) for kind in kinds],
         pack,
         [to_tensor(argument) for argument in args],
-        _function,
         tracer().touches_memory,
     )
     tiles = tuple(wrap(handle) for handle in made)
