@@ -1,4 +1,5 @@
 #include "compiler/passes/passes.h"
+#include "compiler/passes/own_buffers.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/barriers/check_barriers.h"
 #include "mlir/Pass/PassManager.h"
@@ -11,6 +12,7 @@ void tilery::registerTilePasses() {
   registerPass(createBranchLoads);
   registerPass(createCheckBarriers);
   registerPass(createOrderRoles);
+  registerPass(createOwnBuffers);
   registerPass(createFlattenStores);
   registerPass(createFollowCounter);
   registerPass(createForwardStores);
