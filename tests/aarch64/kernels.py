@@ -278,3 +278,14 @@ _gauss = ninetoothed.make(_arrangement, _application, (Tensor(2), Tensor(2), Ten
 
 def gauss(debug, x, y, out):
     _gauss(x, y, 0.75, out, debug=debug) if debug else _gauss(x, y, 0.75, out)
+
+
+def bytes_product(debug, a, b, c):
+    (M, K), N = a.shape, b.shape[1]
+    blocks = dict(BM=64, BN=32, BK=64, SUM=tl.int32)
+    _matmul[(tileon.cdiv(M, 64), tileon.cdiv(N, 32))](a, b, c, M, N, K, **blocks, debug=debug)
+
+
+def updates(debug, x, counts, greatest):
+    counts.zero_(), greatest.zero_()
+    _histogram[(16,)](x, counts, greatest, x.numel(), BLOCK=64, debug=debug)

@@ -8,7 +8,6 @@ from tilery import aot
 from tilery.aot.bundle import packed
 from tilery.core import arrays, compile, oracle
 
-TARGET = "aarch64-neon"
 WIDTHS = oracle._WIDTHS
 
 
@@ -25,10 +24,10 @@ def memory_of(value, width):
 class Launch:
     """A launch plan: `plain` is the interpreter's, which knows the parameters and what a launch returns."""
 
-    def __init__(self, machine, compiled, plain):
+    def __init__(self, machine, compiled, plain, target):
         self.machine, self.plain = machine, plain
-        variant = aot.image_for(compiled, TARGET)
-        entry = aot.entry_of("program", variant.image, TARGET)
+        variant = aot.image_for(compiled, target)
+        entry = aot.entry_of("program", variant.image, target)
         self.names = [p.name for p in entry.parameters]
         self.bundle = packed([aot.Entry("program", entry.parameters, [variant], entry.takes_grid)])
 
@@ -49,7 +48,7 @@ class Launch:
 
 
 @contextmanager
-def there():
+def there(target="aarch64-neon"):
     """Launches within it run on the emulated machine, those by the interpreter excepted, and kinds that ran here before."""
     before = compile.CompiledKernel.plan
 
@@ -57,7 +56,7 @@ def there():
         if compile.interpreted(debug):
             return before(self, debug)
         self.answer()
-        return Launch(machine, self, self.interpret(False))
+        return Launch(machine, self, self.interpret(False), target)
 
     with Machine() as machine:
         compile.CompiledKernel.plan = plan

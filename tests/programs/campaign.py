@@ -4,7 +4,7 @@ usage: ./run python tests/programs/campaign.py [LANGUAGE ...] [--first SEED] [--
            [--target avx2|avx512|sapphirerapids|aarch64-neon] [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
        ./run python tests/programs/campaign.py --files FILE ...      programs that were kept
 
-Code for aarch64-neon runs under qemu (tests/aarch64).
+Code for AArch64 (aarch64-neon, aarch64-dotprod) runs under qemu (tests/aarch64).
 What machine code is made for is the process's business: TILERY_EMULATE=sm_90a (or sm_90a,late, sm_80) the emulated GPU. The last
 line: `LANGUAGE: N agree, N undetermined, N invalid, N failed`."""
 
@@ -125,7 +125,7 @@ def elsewhere(options):
     if (options.target or "").startswith("aarch64"):
         from aarch64 import launches
 
-        return launches.there()
+        return launches.there(options.target)
     return contextlib.nullcontext()
 
 

@@ -301,8 +301,8 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
   plan.farFetch = target.farFetch;
   Multiply multiply = multiplyOf(plan, target);
   plan.pack = packOf(multiply);
-  plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), multiply);
-  plan.blocking.aUnsigned = plan.a.isUnsigned, plan.blocking.bUnsigned = plan.b.isUnsigned;
+  plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), multiply,
+                                 plan.a.isUnsigned, plan.b.isUnsigned);
 
   for (DotOperand *operand : {&plan.a, &plan.b}) {
     unsigned along = rank - (operand->isA ? 2 : 1), contracted = rank - (operand->isA ? 1 : 2);

@@ -38,13 +38,15 @@ CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool
   return t;
 }
 
-/// What every processor of Armv8-A has: NEON's 32 registers of 128 bits, fused multiply-adds, conversions of f16; no masks.
-CpuTarget neon() {
+/// What every processor of Armv8-A has: NEON's 32 registers of 128 bits, fused multiply-adds, conversions of f16; no masks. Later ones have
+/// dot products of bytes, and atomic updates of one instruction.
+CpuTarget neon(const char *name, bool later) {
   CpuTarget t;
-  t.name = "aarch64-neon";
+  t.name = name;
   t.architecture = Architecture::aarch64;
   t.cpu = "generic";
-  t.features = "+neon";
+  t.features = later ? "+neon,+dotprod,+lse" : "+neon";
+  t.dotInt8 = later;
   t.vectorBits = 128;
   t.vectorRegisters = 32;
   t.unsignedVectors = true;
@@ -56,7 +58,8 @@ const std::vector<CpuTarget> &table() {
       make("avx2", "znver3", 256, false, false, false, false),
       make("avx512", "znver4", 512, true, true, false, false),
       make("sapphirerapids", "sapphirerapids", 512, true, true, true, true),
-      neon(),
+      neon("aarch64-neon", false),
+      neon("aarch64-dotprod", true),
   };
   return targets;
 }
