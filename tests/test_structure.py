@@ -16,8 +16,10 @@ CPP = [
     + ["compiler/explain"],
     ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
-    + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h", "include/tilery/inline_asm.h"]
+    + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
     + ["compiler/oracle", "compiler/barriers"],
+    ["compiler/functions", "include/tilery/functions.h"],
+    ["compiler/foreign", "include/tilery/inline_asm.h", "include/tilery/cuda_text.h"],
     ["compiler/passes"],
     ["compiler/lower"],
     ["compiler/block/recognise", "compiler/count"],

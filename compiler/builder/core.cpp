@@ -2,7 +2,7 @@
 #include "compiler/builder/impl.h"
 #include "compiler/ir/hints.h"
 #include "compiler/ir/rounds_each.h"
-#include "compiler/passes/own_buffers.h"
+#include "compiler/builder/own_buffers.h"
 #include "compiler/source_chain.h"
 
 namespace tilery {

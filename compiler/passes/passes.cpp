@@ -1,5 +1,5 @@
 #include "compiler/passes/passes.h"
-#include "compiler/passes/own_buffers.h"
+#include "compiler/builder/own_buffers.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/barriers/check_barriers.h"
 #include "mlir/Pass/PassManager.h"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 _PLACES = {
     "tl": "`from tilery.tileon.language.extra import libdevice`, then libdevice.{}",
     "tl.math": "`from tilery.tileon.language.extra import libdevice`, then libdevice.{}",
@@ -19,11 +21,9 @@ _MADE = {
 }
 
 
-def hint_for(prefix: str, name: str) -> str | None:
+def hint_for(prefix: str, name: str, in_libdevice: Callable[[], bool]) -> str | None:
     """What to write for a function that the language of this prefix does not have; None: there is nothing like it."""
-    from ..tile import libdevice  # of mistakes only
-
-    if prefix in _PLACES and libdevice._names.row(name) is not None:
+    if prefix in _PLACES and in_libdevice():
         return f"libdevice has it: {_PLACES[prefix].format(name)}"
     made = _MADE.get(name)
     language = prefix.removesuffix(".math")

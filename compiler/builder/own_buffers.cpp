@@ -3,7 +3,7 @@
 // A local buffer is a thread's, and an iteration of a parallel loop belongs to a thread. One that is made outside of the loops, and that
 // iterations find as they left it, gets the loops' iterations as further dimensions; what is written to it outside of the loops, each of
 // them finds. Where each iteration writes before it reads, one buffer will do for all of them.
-#include "compiler/passes/own_buffers.h"
+#include "compiler/builder/own_buffers.h"
 #include "compiler/ir/Tile.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
