@@ -1,5 +1,5 @@
 // tilery-fuzz [--count N] [--first SEED] [--step S] [--jobs J] [--against passes|block-passes|machine|blocks|assembler|gpu]
-//   [--target avx2|avx512|sapphirerapids|aarch64-neon] [--runner COMMAND] [--print SEED]
+//   [--target avx2|avx512|sapphirerapids|aarch64-neon|aarch64-dotprod] [--runner COMMAND] [--print SEED]
 // N programs of seeds S (1) apart: `--first 3 --step 11` are those written for threads, `--first 5 --step 17` products.
 // `--runner "qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/tilery-aarch64-runner"` runs machine code on another processor than this.
 // Worker processes, so that a crash of generated code is one more finding.

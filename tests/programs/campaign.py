@@ -1,7 +1,7 @@
 """Random programs of a language, or of all three: written, run, compared, and where they fail shrunk.
 
 usage: ./run python tests/programs/campaign.py [LANGUAGE ...] [--first SEED] [--count N] [--jobs N] [--device cpu|cuda]
-           [--target avx2|avx512|sapphirerapids|aarch64-neon] [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
+           [--target avx2|avx512|sapphirerapids|aarch64-...] [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
        ./run python tests/programs/campaign.py --files FILE ...      programs that were kept
 
 Code for AArch64 (aarch64-neon, aarch64-dotprod) runs under qemu (tests/aarch64).
