@@ -217,7 +217,9 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         llvm::Value *step = nullptr;
         {
           AtLevel at(*this, 0);
-          step = wide(separable.getSteps()[d]);
+          // A number that is assumed to run does so in no step at all (areStill).
+          bool isStill = !point[d].uniform() && state.inRuns.contains(separable.getSteps()[d]);
+          step = isStill ? e.i64(0) : wide(separable.getSteps()[d]);
         }
         addTerm(where, point[d], step);
       } else {

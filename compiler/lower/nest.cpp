@@ -4,6 +4,7 @@
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/aliasing.h"
+#include "compiler/lower/still_steps.h"
 #include "compiler/lower/turned.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -11,8 +12,6 @@
 using namespace mlir;
 
 namespace tilery::lower {
-
-constexpr unsigned leastSegment = 8; // as in segments.cpp
 
 llvm::Instruction *NestEmitter::cut() {
   auto &b = e.b;
@@ -318,6 +317,15 @@ void NestEmitter::outer(unsigned dim) {
   point[dim] = evaluator.constant(0);
 }
 
+// Whether all steps are 0, and there are some (i1).
+static llvm::Value *areStill(Evaluator &evaluator, ArrayRef<Value> steps) {
+  auto &b = evaluator.e.b;
+  llvm::Value *all = b.getInt1(!steps.empty());
+  for (Value step : steps)
+    all = b.CreateAnd(all, b.CreateICmpEQ(evaluator.wide(step), evaluator.e.i64(0)));
+  return all;
+}
+
 void NestEmitter::inner() {
   SmallVector<KnownBound> bounds;
   llvm::SmallPtrSet<const void *, 16> seen;
@@ -338,12 +346,23 @@ void NestEmitter::inner() {
   const KnownBound *restricted = restriction(innerDim, only) ? &only : nullptr;
   bool wide = nest->shape[innerDim] >= int64_t(lanes) && lanes > 1;
   auto usual = [&] { wide && (there || squaresEnd || !own.empty()) ? innerBounded(own, restricted) : innerStatic(); };
-  auto anywhere = [&] {
+  auto withAnySteps = [&] {
     tile::StoreOp store = wide && !square ? streamable() : tile::StoreOp();
     if (!store)
       return usual();
     twice(streaming, [&](bool streams) { streams ? innerBounded(own, restricted, store) : usual(); });
     hasStreamed = true;
+  };
+  auto anywhere = [&] {
+    bool mayBeStill = wide && !square && ofTile.empty() && evaluator.readsSquares();
+    SmallVector<Value> steps = mayBeStill ? stepsOfLoads(evaluator.plan, *nest, innerDim) : SmallVector<Value>();
+    twice(areStill(evaluator, steps), [&](bool still) {
+      explain::Aside rare(still);
+      Evaluator::AssumedRuns assumed(evaluator);
+      for (Value step : still ? ArrayRef<Value>(steps) : ArrayRef<Value>())
+        evaluator.assumeRuns(step);
+      withAnySteps();
+    });
   };
   SmallVector<Steady> values = steadyInRow();
   if (values.empty())

@@ -14,8 +14,8 @@ using namespace mlir;
 
 namespace tilery::lower {
 namespace {
-/// Elements of the shortest segments of a nest, or a vector's: shorter ones cost more than what they save (notebook, "Flattened indices").
-constexpr int64_t leastSegment = 8;
+/// Vectors of the shortest segments whose places lie side by side anyhow: what finds a segment's end takes as long as divisions of so many.
+constexpr int64_t leastVectors = 4;
 } // namespace
 
 Point Segments::pointOf(const Steady &steady, const Index &inRow) {
@@ -26,15 +26,17 @@ Point Segments::pointOf(const Steady &steady, const Index &inRow) {
 }
 
 // Whether quotients stay for long, but for the first and the last one.
-llvm::Value *Segments::areLong(unsigned lanes) {
+llvm::Value *Segments::areLong(unsigned shortest) {
   auto &b = e.b;
   llvm::Value *all = b.getTrue();
+  bool gathers = llvm::any_of(values, [](const Steady &steady) { return steady.movesPlaces; });
+  int64_t least = (gathers ? 1 : leastVectors) * int64_t(shortest);
   for (const Steady &steady : values) {
     Operation *op = steady.result.getDefiningOp();
     if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
       continue;
     llvm::Value *divisor = evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
-    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(lanes)));
+    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(least)));
   }
   return all;
 }
@@ -114,7 +116,7 @@ void Segments::know(Evaluator::Segment &segment, const Index &first, bool forese
 
 SmallVector<Steady> NestEmitter::steadyInRow() const {
   if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
-      nest->shape[innerDim] < 2 * std::max<int64_t>(lanes, leastSegment) || lanes == 1)
+      nest->shape[innerDim] < 2 * int64_t(std::max(lanes, leastSegment)) || lanes == 1)
     return {};
   return findSteady(evaluator.plan, *nest, int(innerDim));
 }
