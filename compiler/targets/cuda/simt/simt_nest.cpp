@@ -327,6 +327,8 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
   nests.loop(e.i64(0), e.i64(rows), rowsAtOnce, false, {}, [&](llvm::Value *round, ArrayRef<Lanes>) {
     llvm::Value *row = b.CreateAdd(round, own);
     llvm::Value *active = b.CreateICmpSLT(row, e.i64(rows));
+    if (rows % rowsAtOnce) // what is loaded once a row is loaded ahead of all tests: there is no memory behind the last row
+      row = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, e.i64(rows - 1));
     Point rowPoint = pointOf(rowShape, row);
     if (unsigned last = rowShape.size() - 1; !along && rowShape[last] >= leastNeighbours)
       rowPoint[last].ofThreads = true;

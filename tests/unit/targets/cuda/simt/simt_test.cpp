@@ -103,6 +103,37 @@ tile.kernel @k(%in: !tile.ptr<i32>, %out: !tile.ptr<i32>, %n: i64) {
   EXPECT_EQ(out, expected);
 }
 
+/// Threads without a row read the last one's elements, not what lies behind the tile and others write.
+TEST(Simt, RowsOfMoreThreadsThanRows) {
+  const char *text = R"(
+tile.kernel @k(%in: !tile.ptr<i64>, %out: !tile.ptr<i64>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c5 = arith.constant 5 : i64
+  %zero = arith.constant dense<0> : tensor<4xi64>
+  %three = arith.constant dense<3> : tensor<4xi64>
+  %from = tile.access %in, %c0 steps(%c1) bounds [0]() : <i64>, (i64), () -> <4xi64>
+  %kept = scf.for %k = %c0 to %c5 step %c1 iter_args(%v = %zero) -> (tensor<4xi64>) : i64 {
+    %x = tile.load %from : !tile.access<4xi64> -> tensor<4xi64>
+    %more = arith.addi %v, %x : tensor<4xi64>
+    scf.yield %more : tensor<4xi64>
+  }
+  %r = tile.rem floor %kept, %three : tensor<4xi64>
+  %column = tile.expand_dims %r axis 1 : tensor<4xi64> -> tensor<4x1xi64>
+  %sum = tile.reduce %column axis 1 {
+  ^bb0(%a: i64, %b: i64):
+    %both = arith.xori %a, %b : i64
+    tile.yield %both : i64
+  } : tensor<4x1xi64> -> tensor<4xi64>
+  %to = tile.access %out, %c0 steps(%c1) bounds [0]() : <i64>, (i64), () -> <4xi64>
+  tile.store %to, %sum : !tile.access<4xi64>, tensor<4xi64>
+  tile.return
+})";
+  std::vector<int64_t> in{1, -2, 3, 4}, out(4, -7);
+  onEmulator(text, false, {1, 1, 1}, {slot(in.data()), slot(out.data())});
+  EXPECT_EQ(out, (std::vector<int64_t>{2, 2, 0, 2}));
+}
+
 TEST(Simt, ShufflesOfThreads) {
   expectOfThreads("%r = tile.shuffle down %x, %c1 : i32 -> i32", [](int t) { return t % 32 == 31 ? 63 - t : 62 - t; });
   expectOfThreads("%r = tile.shuffle up %x, %c3 {width = 8} : i32 -> i32", [](int t) { return t % 8 < 3 ? 63 - t : 66 - t; });
