@@ -57,6 +57,17 @@ def test_the_stub_has_what_there_is(name):
             "it is Tensor.permute(dims)",
         ),
         (
+            lambda: Tensor(shape=(8,)).tile((2, 2)),
+            "`tile` got 2 sizes for a tensor of shape `(8,)`: one per dimension is needed.",
+            "unsqueeze adds a dimension",
+        ),
+        (
+            lambda: Tensor(shape=(8, 8)).tile((2,)),
+            "`tile` got 1 sizes for a tensor of shape `(8, 8)`: one per dimension is needed.",
+            "-1 leaves a dimension whole",
+        ),
+        (lambda: Tensor(1, dype="fp16"), "Tensor() got an unexpected argument 'dype'", "did you mean dtype?"),
+        (
             lambda: block_size(lower=3),
             "block_size() got an unexpected keyword argument 'lower'",
             "its options: lower_bound, upper_bound",
@@ -64,7 +75,7 @@ def test_the_stub_has_what_there_is(name):
     ],
 )
 def test_calls_that_do_not_fit_are_refused_with_their_line(call, message, hint):
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises((TypeError, ValueError)) as caught:
         call()
     assert isinstance(caught.value, errors.Error)
     assert (caught.value.message, caught.value.hint) == (message, hint)
