@@ -12,6 +12,8 @@ from ..errors import error
 
 # Beside names: what may lie in a parameter, or in what one belongs to.
 _STORES = ("STORE_SUBSCR", "STORE_SLICE", "STORE_ATTR", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME")
+_PURE = set("sum max min argmax argmin dot zeros zeros_like full where arange cast to shape dtype trans permute reshape".split())
+_PURE |= {f"{kind}{bits}" for kind in ("float", "int", "uint") for bits in (8, 16, 32, 64)} | {"bfloat16", "T", "ndim"}
 _LANGUAGES = ("tilery", "ninetoothed", "triton", "builtins", "math")
 
 
@@ -27,6 +29,8 @@ def refuse_forgotten(application: Callable[..., Any], names: Sequence[str]) -> N
     if not mentioned or any(_may_write(step, before, names) for step, before in zip(steps, [None, *steps])):
         return
     if any(isinstance(c, types.CodeType) for c in code.co_consts) or not all(map(_is_ours, _outside(application, steps))):
+        return
+    if not all(map(_is_pure, (step.argval for step in steps if step.opname in ("LOAD_ATTR", "LOAD_METHOD")))):
         return
     raise error(
         TypeError,
@@ -58,6 +62,13 @@ def _outside(application: Callable[..., Any], steps: Sequence[dis.Instruction]) 
     known = {**vars(builtins), **application.__globals__}
     closed = any(step.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME") for step in steps)
     return [application] * closed + [known.get(step.argval, 0) for step in steps if step.opname == "LOAD_GLOBAL"]
+
+
+def _is_pure(name: str) -> bool:
+    """Does a member of the language or of a tile of this name surely store nothing? (`old = ntl.atomic_add(...)` does.)"""
+    from ..core.functions.table import ROWS  # of few applications only
+
+    return name in _PURE or any(name in dict(row.spelled("tl")) for row in ROWS)
 
 
 def _is_ours(value: Any) -> bool:

@@ -129,6 +129,10 @@ def accumulates(x, y):
     y += x
 
 
+def counts(x, y):
+    old = ntl.atomic_add(y.data_ptr(), 1)  # noqa: F841
+
+
 def does_nothing(x, y):
     pass
 
@@ -148,7 +152,7 @@ def test_an_application_that_assigns_nothing():
         message = rf"test_debug.py:\d+:1: `{wrong.__name__}` assigns none of its parameters: a launch changes nothing"
         with pytest.raises(TypeError, match=message):
             ninetoothed.make(vectors, wrong, (Tensor(1), Tensor(1)))
-    for right in (calls_a_helper, keeps_a_helpers_result, accumulates, does_nothing, indexes, halved):
+    for right in (calls_a_helper, keeps_a_helpers_result, accumulates, counts, does_nothing, indexes, halved):
         tensors = (*(Tensor(1), Tensor(1)), *[Tensor(0)] * (right is halved))
         ninetoothed.make(lambda x, y, *n: (*vectors(x, y), *n), right, tensors)
 
