@@ -19,11 +19,8 @@
 #include "tilery/environment.h"
 #include "tilery/version.h"
 #include "llvm/Config/llvm-config.h"
-#include "llvm/Support/ErrorHandling.h"
 #include <atomic>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace tilery {
@@ -76,17 +73,6 @@ private:
   std::optional<Diagnostic> found;
   mlir::ScopedDiagnosticHandler handler;
 };
-
-/// Where LLVM meets what it has no code for, it may end the process: that is a crash like others, of one compilation.
-void crashWhereLLVMGivesUp() {
-  [[maybe_unused]] static const bool once = [] {
-    llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
-      std::fprintf(stderr, "LLVM ERROR: %s\n", reason);
-      std::abort();
-    });
-    return true;
-  }();
-}
 
 } // namespace
 
@@ -156,7 +142,6 @@ std::atomic<bool> hasCrashed{false};
 
 Compiled compileWith(Backends backends, Module &source, const CompileOptions &options) {
   checkEnvironment();
-  crashWhereLLVMGivesUp();
   if (hasCrashed)
     throw Crashed({Diagnostic::Kind::Runtime, "the compiler crashed before in this process", "start the program anew"}, "");
   if (forkedAmidCompilations())

@@ -60,7 +60,8 @@ void Pull::add(Value value, llvm::function_ref<bool(Value)> stored, bool sameEle
     addExpression(value, stored, sameElement, spread);
 }
 
-bool keepsElements(Operation *op) {
+// Extents of 1 come or go: each element keeps its position along all others.
+static bool keepsElements(Operation *op) {
   if (!isa<tile::ReshapeOp, tile::ExpandDimsOp>(op))
     return false;
   auto extents = [](Value tile) {

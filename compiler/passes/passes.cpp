@@ -1,7 +1,5 @@
 #include "compiler/passes/passes.h"
-#include "compiler/builder/own_buffers.h"
 #include "compiler/ir/Tile.h"
-#include "compiler/barriers/check_barriers.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -12,7 +10,6 @@ void tilery::registerTilePasses() {
   registerPass(createBranchLoads);
   registerPass(createCheckBarriers);
   registerPass(createOrderRoles);
-  registerPass(createOwnBuffers);
   registerPass(createFlattenStores);
   registerPass(createFollowCounter);
   registerPass(createForwardStores);

@@ -1,9 +1,11 @@
 // Verifiers of the ops in BlockRole.td.
-#include "compiler/block/ir/gpu.h"
+#include "compiler/block/ir/Block.h"
 
 using namespace mlir;
 using namespace tilery;
 using namespace tilery::block;
+
+constexpr int64_t registersOfBlock = 65536;
 
 template <typename Op> static bool contains(Operation *op) {
   return op->walk([](Op) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -36,8 +38,8 @@ LogicalResult RolesOp::verifyRegions() {
     return emitOpError("needs a role");
   if (warp > 32)
     return emitOpError() << "has " << warp << " warps, a block has at most 32";
-  if (registers > registersOfAll)
-    return emitOpError() << "needs " << registers << " registers, a block has " << registersOfAll;
+  if (registers > registersOfBlock)
+    return emitOpError() << "needs " << registers << " registers, a block has " << registersOfBlock;
   return success();
 }
 
