@@ -23,6 +23,7 @@ def main():
     options = arguments()
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "TILERY_NUM_THREADS"):
         os.environ[name] = str(options.threads)
+    import library_rows  # noqa: F401 its rows
     import model_rows  # noqa: F401 its rows
     import rows
     import torch

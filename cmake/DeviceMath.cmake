@@ -1,5 +1,5 @@
 # libm for GPUs: the f64 functions of LLVM's libclc (Debian package libclc-22; Apache-2.0 with LLVM exceptions) that programs may call,
-# as bitcode inside the library. compiler/targets/cuda/math_library.cpp links into a kernel's module those that it calls.
+# as bitcode inside the library. compiler/targets/cuda/ptx/math_library.cpp links into a kernel's module those that it calls.
 find_file(LIBCLC_NVPTX nvptx64--.bc PATHS /usr/lib/clc ${LLVM22_ROOT}/share/clc NO_DEFAULT_PATH)
 if(NOT LIBCLC_NVPTX)
   message(FATAL_ERROR "libclc's nvptx64--.bc is not found: install libclc-22")

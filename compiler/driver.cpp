@@ -19,8 +19,11 @@
 #include "tilery/environment.h"
 #include "tilery/version.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace tilery {
@@ -73,6 +76,17 @@ private:
   std::optional<Diagnostic> found;
   mlir::ScopedDiagnosticHandler handler;
 };
+
+/// Where LLVM meets what it has no code for, it may end the process: that is a crash like others, of one compilation.
+void crashWhereLLVMGivesUp() {
+  [[maybe_unused]] static const bool once = [] {
+    llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
+      std::fprintf(stderr, "LLVM ERROR: %s\n", reason);
+      std::abort();
+    });
+    return true;
+  }();
+}
 
 } // namespace
 
@@ -142,6 +156,7 @@ std::atomic<bool> hasCrashed{false};
 
 Compiled compileWith(Backends backends, Module &source, const CompileOptions &options) {
   checkEnvironment();
+  crashWhereLLVMGivesUp();
   if (hasCrashed)
     throw Crashed({Diagnostic::Kind::Runtime, "the compiler crashed before in this process", "start the program anew"}, "");
   if (forkedAmidCompilations())

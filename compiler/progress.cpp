@@ -26,7 +26,7 @@ __attribute__((noinline, optnone)) uint64_t overflow(uint64_t depth) {
   return depth ? overflow(depth - 1) + frame[depth % 64] : 0;
 }
 
-/// TILERY_CRASH="fault STEP" ("abort STEP", "overflow STEP"): for tests of what comes after.
+/// TILERY_CRASH="fault STEP" ("abort STEP", "exit STEP", "overflow STEP"): for tests of what comes after.
 void crashWhereAsked(llvm::StringRef step) {
   static const std::string asked = environmentText("TILERY_CRASH").value_or("");
   if (asked.empty())
@@ -36,6 +36,8 @@ void crashWhereAsked(llvm::StringRef step) {
     return;
   if (how == "abort")
     llvm::report_fatal_error("asked for");
+  if (how == "exit")
+    llvm::reportFatalUsageError("asked for");
   if (how == "overflow")
     overflow(~uint64_t(0));
   *reinterpret_cast<volatile int *>(uintptr_t(how.size())) = 1;

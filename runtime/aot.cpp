@@ -54,9 +54,14 @@ int call(Bundle &bundle, uint32_t number, const TileryArgument *given, uint32_t 
     refuse("the bundle has " + std::to_string(has) + (has == 1 ? " entry" : " entries") + ", got entry number " +
            std::to_string(number));
   const BundleEntry &entry = bundle.entries()[number];
+  if (size_t takes = entry.parameters.size(); count != takes)
+    refuse(entry.name + " takes " + std::to_string(takes) + (takes == 1 ? " argument" : " arguments") + ", got " +
+           std::to_string(count));
+  if (count && !given)
+    refuse("the arguments of " + entry.name + " are null");
   std::vector<Tensor> tensors(count);
   std::vector<HostArgument> arguments(count);
-  for (uint32_t i = 0; i < count && i < entry.parameters.size(); ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     const BundleParameter &parameter = entry.parameters[i];
     if (parameter.rank < 0) {
       if (!given[i].data)
@@ -80,11 +85,15 @@ using namespace tilery;
 extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_t size, uint32_t entry,
                                const TileryArgument *arguments, uint32_t count, const int64_t *grid, int device, void *stream) {
   try {
+    if (!bundle)
+      refuse("the bundle's place is null: give the address of a TileryBundle *, which is null before the first call");
     auto *known = reinterpret_cast<Bundle *>(__atomic_load_n(bundle, __ATOMIC_ACQUIRE));
     if (!known) {
       std::lock_guard lock(opening);
       known = reinterpret_cast<Bundle *>(__atomic_load_n(bundle, __ATOMIC_ACQUIRE));
       if (!known) {
+        if (!bytes)
+          refuse("the bundle's bytes are null");
         known = new Bundle({static_cast<const char *>(bytes), size});
         __atomic_store_n(bundle, reinterpret_cast<TileryBundle *>(known), __ATOMIC_RELEASE);
       }
@@ -102,7 +111,8 @@ extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_
 }
 
 extern "C" void tilery_aot_close(TileryBundle **bundle) {
-  delete reinterpret_cast<Bundle *>(__atomic_exchange_n(bundle, nullptr, __ATOMIC_ACQ_REL));
+  if (bundle)
+    delete reinterpret_cast<Bundle *>(__atomic_exchange_n(bundle, nullptr, __ATOMIC_ACQ_REL));
 }
 
 extern "C" const char *tilery_aot_error(void) { return lastError.c_str(); }

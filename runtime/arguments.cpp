@@ -1,6 +1,7 @@
 // Arguments of launches from C++.
 #include "tilery/diagnostic.h"
 #include "tilery/arguments.h"
+#include <algorithm>
 #include <cstring>
 
 namespace tilery {
@@ -72,9 +73,17 @@ LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, st
                  info.name + " takes " + std::to_string(info.args.size()) + " arguments, got " + std::to_string(args.size()),
                  "",
                  {}});
+  const bool runs = std::min({grid[0], grid[1], grid[2]}) > 0;
   std::vector<uint64_t> slots;
-  for (const LaunchArg &arg : args)
-    slots.push_back(arg.slot(info, info.args[slots.size()]));
+  for (const LaunchArg &arg : args) {
+    const ArgInfo &expected = info.args[slots.size()];
+    slots.push_back(arg.slot(info, expected));
+    if (runs && expected.pointer && !slots.back())
+      throw Error({Diagnostic::Kind::Value,
+                   "argument '" + expected.name + "' of " + info.name + " is null",
+                   "where the kernel does not touch it, any other address does",
+                   {}});
+  }
   return launch(kernel, grid.data(), slots.data(), options);
 }
 

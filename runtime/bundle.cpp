@@ -1,9 +1,11 @@
 // Choosing a variant of an entry for a call, and running it.
 #include "tilery/bundle.h"
+#include "runtime/bundle_arguments.h"
 #include "tilery/diagnostic.h"
 #include "tilery/abi.h"
 #include <algorithm>
 #include <cstdlib>
+#include <typeinfo>
 
 namespace tilery {
 namespace {
@@ -124,6 +126,20 @@ size_t find(const BundleEntry &entry, const std::string &name, bool asTensor) {
   refuse(entry.name + " has no " + (asTensor ? "tensor '" : "number '") + name + "' that its program needs");
 }
 
+/// What the program refuses is told with the name that callers know it by.
+void runHost(const HostProgram &host, const BundleEntry &entry, std::span<const HostArgument> arguments,
+             std::span<const KernelPtr> kernels, PlaceEnvironment &environment) {
+  try {
+    host.run(arguments, kernels, environment);
+  } catch (const Error &error) {
+    Diagnostic told = error.diagnostic();
+    if (typeid(error) != typeid(Error) || told.message.find(entry.name) != std::string::npos)
+      throw;
+    told.message = entry.name + ": " + told.message;
+    throw Error(told);
+  }
+}
+
 void launchKernel(const Kernel &kernel, std::span<const HostArgument> arguments, const int64_t *grid,
                   PlaceEnvironment &environment, bool disjoint) {
   std::vector<uint64_t> slots;
@@ -175,6 +191,7 @@ bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const 
   if (grid && std::min({grid[0], grid[1], grid[2]}) < 0)
     refuse("the extents of " + entry.name + "'s grid must not be negative, got " + std::to_string(grid[0]) + ", " +
            std::to_string(grid[1]) + ", " + std::to_string(grid[2]));
+  checkArguments(entry, arguments, grid);
   for (const BundleVariant &variant : entry.variants) {
     if (!std::all_of(variant.conditions.begin(), variant.conditions.end(),
                      [&](const BundleCondition &condition) { return holds(condition, arguments, place); }))
@@ -185,7 +202,7 @@ bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const 
       own.push_back(arguments[at]);
     PlaceEnvironment environment(place, code.withoutBoxes);
     if (code.host)
-      code.host->run(own, code.kernels, environment);
+      runHost(*code.host, entry, own, code.kernels, environment);
     else
       launchKernel(*code.kernels.at(0), own, grid, environment,
                    std::any_of(variant.conditions.begin(), variant.conditions.end(),

@@ -2,21 +2,27 @@
 #include "tilery/cpu_features.h"
 #include "tilery/bundle.h"
 #include "tilery/diagnostic.h"
+#include <cstdint>
+#if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#else
+#include <sys/auxv.h>
+#endif
 
 namespace tilery {
 namespace {
 // Bits by position; a bundle keeps them, so that new ones go to the end.
 enum Feature { AVX2, FMA, BMI, BMI2, AVX512F, AVX512BW, AVX512DQ, AVX512VL, AVX512CD, IFMA, VBMI, VBMI2, VNNI, BITALG, POPCNT };
-enum { BF16 = POPCNT + 1, GFNI, VAES, VPCLMUL, FP16, AVXVNNI, AMX };
+enum { BF16 = POPCNT + 1, GFNI, VAES, VPCLMUL, FP16, AVXVNNI, AMX, NEON, DOTPROD, LSE };
 constexpr uint64_t bit(unsigned feature) { return uint64_t(1) << feature; }
 constexpr uint64_t avx2 = bit(AVX2) | bit(FMA) | bit(BMI) | bit(BMI2);
 constexpr uint64_t avx512 = avx2 | bit(AVX512F) | bit(AVX512BW) | bit(AVX512DQ) | bit(AVX512VL) | bit(AVX512CD) | bit(IFMA) |
                             bit(VBMI) | bit(VBMI2) | bit(VNNI) | bit(BITALG) | bit(POPCNT) | bit(BF16) | bit(GFNI);
 } // namespace
 
+#if defined(__x86_64__)
 bool tilesAllowed() {
   static const bool allowed = [] {
     unsigned a, b, c, d;
@@ -45,6 +51,15 @@ uint64_t cpuFeatures() {
   }();
   return found;
 }
+#else
+bool tilesAllowed() { return false; }
+
+uint64_t cpuFeatures() {
+  constexpr unsigned neon = 1, atomics = 8, dotProducts = 20; // HWCAP_ASIMD, _ATOMICS, _ASIMDDP of Linux
+  const uint64_t has = getauxval(AT_HWCAP);
+  return (has >> neon & 1) << NEON | (has >> dotProducts & 1) << DOTPROD | (has >> atomics & 1) << LSE;
+}
+#endif
 
 uint64_t cpuFeaturesOf(std::string_view target) {
   if (target == "host")
@@ -55,9 +70,13 @@ uint64_t cpuFeaturesOf(std::string_view target) {
     return avx512;
   if (target == "sapphirerapids")
     return avx512 | bit(FP16) | bit(AVXVNNI) | bit(AMX);
+  if (target == "aarch64-neon")
+    return bit(NEON);
+  if (target == "aarch64-dotprod")
+    return bit(NEON) | bit(DOTPROD) | bit(LSE);
   throw Error({Diagnostic::Kind::Value,
                "there is no CPU target '" + std::string(target) + "'",
-               "host, avx2, avx512 or sapphirerapids",
+               "host, avx2, avx512, sapphirerapids, aarch64-neon or aarch64-dotprod",
                {}});
 }
 } // namespace tilery

@@ -1,5 +1,6 @@
 #include "runtime/crash.h"
 #include "runtime/fork.h"
+#include "runtime/processor.h"
 #include "tilery/crash_report.h"
 #include <atomic>
 #include <csetjmp>
@@ -7,7 +8,6 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
-#include <ucontext.h>
 #include <unistd.h>
 #include <utility>
 
@@ -86,7 +86,7 @@ void onCrash(int signal, siginfo_t *info, void *state) {
   }
   const bool sent = info->si_code <= 0; // by kill or raise, whatever runs
   const bool badAccess = signal == SIGSEGV || signal == SIGBUS;
-  uint64_t address = uint64_t(static_cast<ucontext_t *>(state)->uc_mcontext.gregs[REG_RIP]);
+  uint64_t address = interruptedAt(state);
   static std::atomic<bool> reporting;
   if (const ElfCode *code = sent || !badAccess ? nullptr : codeAt(address)) {
     if (reporting.exchange(true))

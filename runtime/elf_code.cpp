@@ -1,12 +1,13 @@
 #include "runtime/elf_code.h"
+#include "runtime/relocations.h"
 #include "runtime/symbols.h"
 #include "tilery/diagnostic.h"
 #include <cstring>
 #include <elf.h>
-#include <limits>
 #include <map>
 #include <set>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace tilery {
 namespace {
@@ -15,21 +16,24 @@ namespace {
   throw Error({Diagnostic::Kind::Runtime, "cannot load compiled code: " + std::move(message), "", {}});
 }
 
-constexpr uint64_t pageBytes = 4096;
+uint64_t pageBytes() {
+  static const auto bytes = uint64_t(sysconf(_SC_PAGESIZE)); // AArch64 also has pages of 16 and 64 KiB
+  return bytes;
+}
 constexpr uint64_t mostBytes = uint64_t(1) << 31; // what code of the small model reaches
 uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
 // Sections of one protection are neighbours.
 enum Segment { Code, Constants, Data, SegmentCount };
 
-// A call that may be further away than 2 GiB goes through `jmp *[rip + 0]; address`; a GOT entry is such an address alone.
-constexpr uint64_t stubBytes = 16;
+// A call that may be further away than it reaches goes through a jump to an address; a GOT entry is such an address alone.
 constexpr uint64_t gotBytes = 8;
 
 class Linker {
 public:
   Linker(std::string_view object) : object(object) { readHeaders(); }
 
+  const Relocations &relocations = ownRelocations();
   std::string_view object;
   std::vector<Elf64_Shdr> sections;
   std::vector<Elf64_Sym> symbols;
@@ -63,8 +67,8 @@ public:
     Elf64_Ehdr header;
     std::memcpy(&header, bytes(0, sizeof header).data(), sizeof header);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_REL ||
-        header.e_machine != EM_X86_64 || header.e_shentsize != sizeof(Elf64_Shdr))
-      fail("not a relocatable x86-64 ELF object");
+        header.e_machine != relocations.machine || header.e_shentsize != sizeof(Elf64_Shdr))
+      fail("not a relocatable " + std::string(relocations.name) + " ELF object");
     sections = tableOf<Elf64_Shdr>(bytes(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr)));
     auto contents = [&](uint32_t index) {
       if (index >= sections.size())
@@ -92,15 +96,11 @@ public:
     }
   }
 
-  static bool needsGot(uint32_t kind) {
-    return kind == R_X86_64_GOTPCREL || kind == R_X86_64_GOTPCRELX || kind == R_X86_64_REX_GOTPCRELX;
-  }
-
   uint64_t layOut() {
     placement.assign(sections.size(), 0);
     uint64_t end = 0;
     for (int segment = 0; segment < SegmentCount; ++segment) {
-      segmentStart[segment] = end = alignUp(end, pageBytes);
+      segmentStart[segment] = end = alignUp(end, pageBytes());
       for (size_t i = 0; i < sections.size(); ++i) {
         const Elf64_Shdr &section = sections[i];
         if (!(section.sh_flags & SHF_ALLOC))
@@ -111,7 +111,7 @@ public:
         std::string_view name = nameAt(sectionNames, section.sh_name);
         if (section.sh_flags & SHF_TLS || section.sh_type == SHT_INIT_ARRAY)
           fail("section " + std::string(name) + " is not supported");
-        if (section.sh_addralign > pageBytes || section.sh_size > mostBytes)
+        if (section.sh_addralign > pageBytes() || section.sh_size > mostBytes)
           fail("section " + std::string(name) + " does not fit into memory");
         placement[i] = end = alignUp(end, std::max<uint64_t>(section.sh_addralign, 1));
         end += section.sh_size;
@@ -123,17 +123,16 @@ public:
       if (segment == Code)
         forEachRelocation([&](uint32_t, const Elf64_Rela &relocation) {
           uint32_t symbol = ELF64_R_SYM(relocation.r_info), kind = ELF64_R_TYPE(relocation.r_info);
-          if (symbols[symbol].st_shndx == SHN_UNDEF && (kind == R_X86_64_PLT32 || kind == R_X86_64_PC32) &&
-              !stubOf.count(symbol)) {
-            end = alignUp(end, stubBytes);
+          if (symbols[symbol].st_shndx == SHN_UNDEF && relocations.mayJump(kind) && !stubOf.count(symbol)) {
+            end = alignUp(end, relocations.stubBytes);
             stubOf[symbol] = end;
-            end += stubBytes;
+            end += relocations.stubBytes;
           }
         });
       if (segment == Constants)
         forEachRelocation([&](uint32_t, const Elf64_Rela &relocation) {
           uint32_t symbol = ELF64_R_SYM(relocation.r_info);
-          if (needsGot(ELF64_R_TYPE(relocation.r_info)) && !gotOf.count(symbol)) {
+          if (relocations.needsWord(ELF64_R_TYPE(relocation.r_info)) && !gotOf.count(symbol)) {
             end = alignUp(end, gotBytes);
             gotOf[symbol] = end;
             end += gotBytes;
@@ -142,7 +141,7 @@ public:
     }
     if (end > mostBytes)
       fail("the object does not fit into memory");
-    segmentStart[SegmentCount] = alignUp(end, pageBytes);
+    segmentStart[SegmentCount] = alignUp(end, pageBytes());
     return segmentStart[SegmentCount];
   }
 
@@ -193,12 +192,8 @@ public:
         std::string_view contents = bytes(sections[i].sh_offset, sections[i].sh_size);
         std::memcpy(memory + placement[i], contents.data(), contents.size());
       }
-    for (auto [symbol, offset] : stubOf) {
-      const unsigned char jump[6] = {0xff, 0x25, 0, 0, 0, 0};
-      uint64_t address = addressOf(symbol);
-      std::memcpy(memory + offset, jump, sizeof jump);
-      std::memcpy(memory + offset + sizeof jump, &address, sizeof address);
-    }
+    for (auto [symbol, offset] : stubOf)
+      relocations.writeStub(memory + offset, addressOf(symbol));
     for (auto [symbol, offset] : gotOf) {
       uint64_t address = addressOf(symbol);
       std::memcpy(memory + offset, &address, sizeof address);
@@ -208,41 +203,22 @@ public:
 
   void apply(uint32_t section, const Elf64_Rela &relocation) {
     uint32_t symbol = ELF64_R_SYM(relocation.r_info), kind = ELF64_R_TYPE(relocation.r_info);
-    bool wide = kind == R_X86_64_64 || kind == R_X86_64_PC64;
-    if (relocation.r_offset > sections[section].sh_size || sections[section].sh_size - relocation.r_offset < (wide ? 8u : 4u))
+    const unsigned width = relocations.width(kind);
+    if (width == 0)
+      fail("relocation kind " + std::to_string(kind) +
+           " is not supported (compile position-independent code of the small model)");
+    if (relocation.r_offset > sections[section].sh_size || sections[section].sh_size - relocation.r_offset < width)
       fail("the object is damaged");
     char *place = memory + placement[section] + relocation.r_offset;
     uint64_t target;
-    if (auto stub = stubOf.find(symbol); stub != stubOf.end() && !wide && !needsGot(kind))
+    if (auto stub = stubOf.find(symbol); stub != stubOf.end() && relocations.mayJump(kind))
       target = uint64_t(memory) + stub->second;
-    else if (needsGot(kind))
+    else if (relocations.needsWord(kind))
       target = uint64_t(memory) + gotOf.at(symbol);
     else
       target = addressOf(symbol);
-    uint64_t value = target + uint64_t(relocation.r_addend);
-    switch (kind) {
-    case R_X86_64_PC32:
-    case R_X86_64_PLT32:
-    case R_X86_64_GOTPCREL:
-    case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX: {
-      int64_t distance = int64_t(value - uint64_t(place));
-      if (distance < std::numeric_limits<int32_t>::min() || distance > std::numeric_limits<int32_t>::max())
-        fail("a reference is out of range");
-      int32_t narrow = int32_t(distance);
-      std::memcpy(place, &narrow, sizeof narrow);
-      return;
-    }
-    case R_X86_64_PC64:
-      value -= uint64_t(place);
-      [[fallthrough]];
-    case R_X86_64_64:
-      std::memcpy(place, &value, sizeof value);
-      return;
-    default:
-      fail("relocation kind " + std::to_string(kind) +
-           " is not supported (compile position-independent code of the small model)");
-    }
+    if (!relocations.apply(kind, place, uint64_t(place), target + uint64_t(relocation.r_addend)))
+      fail("a reference is out of range");
   }
 
   /// Those that the object defines.
@@ -277,6 +253,7 @@ ElfCode::ElfCode(std::string_view object) {
   try {
     linker.memory = static_cast<char *>(memory);
     linker.fill();
+    __builtin___clear_cache(linker.memory, linker.memory + linker.segmentStart[Constants]);
     const int protections[SegmentCount] = {PROT_READ | PROT_EXEC, PROT_READ, PROT_READ | PROT_WRITE};
     for (int segment = 0; segment < SegmentCount; ++segment) {
       uint64_t start = linker.segmentStart[segment], length = linker.segmentStart[segment + 1] - start;

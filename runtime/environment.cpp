@@ -61,7 +61,7 @@ bool isGpu(std::string_view text) {
 
 bool isCrash(std::string_view text) {
   size_t space = text.find(' ');
-  return isOneOf(text.substr(0, space), {"fault", "abort", "overflow"}) && space < text.size() - 1;
+  return isOneOf(text.substr(0, space), {"fault", "abort", "exit", "overflow"}) && space < text.size() - 1;
 }
 
 constexpr const char *onOrOff = "1 (true, on, yes, y) or 0 (false, off, no, n)";
@@ -76,8 +76,9 @@ constexpr EnvironmentVariable table[] = {
     {"TILERY_COMPAT", "1 or told",
      "set by `tilery run` for its children, which do as it does; `told`: the user knows what the device \"cuda\" means",
      [](std::string_view text) { return isOneOf(text, {"1", "told"}); }},
-    {"TILERY_CRASH", "fault, abort or overflow, and a step of the compiler",
-     "the compiler crashes where this step begins (`fault STEP`, `abort STEP`, `overflow STEP`; a pass by its argument, "
+    {"TILERY_CRASH", "fault, abort, exit or overflow, and a step of the compiler",
+     "the compiler crashes where this step begins (`fault STEP`, `abort STEP`, `exit STEP`, `overflow STEP`; a pass by its "
+     "argument, "
      "\"planning\", \"making LLVM IR\", \"LLVM: EarlyCSEPass\"): to test what comes after",
      isCrash},
     {"TILERY_DEVICE", "cpu or cuda",
@@ -85,12 +86,12 @@ constexpr EnvironmentVariable table[] = {
      [](std::string_view text) { return isOneOf(text, {"cpu", "cuda"}); }},
     {"TILERY_DUMP", "some of tile, passes, plan, block, llvm, asm and all, with commas between them",
      "prints these stages of every compilation to stderr (`all`: every stage)", areStages},
-    {"TILERY_EMULATE", "a GPU, then what is wanted of late and processors=N, with commas between them",
+    {"TILERY_EMULATE", "a GPU, then what is wanted of late, races and processors=N, with commas between them",
      "`./run`: there is this GPU (`sm_90a`), which fibers of the CPU emulate, in the host's memory: every launch compiles, and "
      "goes "
      "through the driver's functions, as for it (`tests/emulator/gpu`; \"cuda\" means the CPU). `sm_90a,late`: copies arrive as "
      "late "
-     "as waits allow; `processors=4`: blocks run several programs",
+     "as waits allow; `races`: accesses of memory that nothing orders fail; `processors=4`: blocks run several programs",
      isAnything}, // the emulator refuses what it does not know
     {"TILERY_EXPLAIN", onOrOff,
      "compilations to block IR say on stderr in a line each: the product's place, schedule, price, bound and next best schedule, "

@@ -173,7 +173,11 @@ void HostProgram::checkArguments(std::span<const HostArgument> args) const {
     const HostParameter &parameter = parameters[i];
     if (parameter.rank < 0)
       continue;
+    if (!args[i].tensor)
+      refuse("argument '" + parameter.name + "' of " + name + " is a number; expected a tensor", Diagnostic::Kind::Type);
     const Tensor &tensor = *args[i].tensor;
+    if (tensor.rank > 0 && (!tensor.extents || !tensor.strides))
+      refuse("argument '" + parameter.name + "' of " + name + " is a tensor without " + (tensor.extents ? "strides" : "extents"));
     auto found = [&] {
       return "argument '" + parameter.name + "' of " + name + " is a " + dtypeName(tensor.dtype) + " tensor of shape " +
              shapeText(tensor);

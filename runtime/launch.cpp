@@ -2,6 +2,7 @@
 #include "runtime/cuda/launch.h"
 #include "runtime/polynomial.h"
 #include "runtime/pool.h"
+#include "runtime/processor.h"
 #include "runtime/updates.h"
 #include "runtime/watch.h"
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <memory>
 #include <sys/mman.h>
 #include <utility>
-#include <xmmintrin.h>
 
 namespace tilery {
 namespace {
@@ -112,7 +112,7 @@ void *threadScratch(uint64_t bytes) {
 }
 
 Job::Job(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options)
-    : kernel(kernel), options(options), floatingPointMode(_mm_getcsr()) {
+    : kernel(kernel), options(options), floatingPointMode(tilery::floatingPointMode()) {
   total = grid[0] * grid[1] * grid[2];
   launch = {args, {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])}, options.flags, nullptr, this, 0};
 }

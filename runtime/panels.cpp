@@ -1,10 +1,10 @@
 #include "runtime/panels.h"
 #include "runtime/block_pool.h"
+#include "runtime/processor.h"
 #include "tilery/abi.h"
 #include "tilery/runtime.h"
 #include <algorithm>
 #include <atomic>
-#include <immintrin.h>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -168,7 +168,7 @@ int64_t tilery_rt_panel_piece(TileryPanel *panel, int64_t finished) {
     if (done == panel->pieces)
       return -1;
     if (spin < 2000)
-      _mm_pause();
+      tilery::pauseOnce();
     else
       panel->finished.wait(done, std::memory_order_acquire);
   }

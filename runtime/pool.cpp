@@ -1,4 +1,5 @@
 #include "runtime/pool.h"
+#include "runtime/processor.h"
 #include "tilery/environment.h"
 #include <cerrno>
 #include <climits>
@@ -9,7 +10,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <xmmintrin.h>
 
 namespace tilery {
 namespace {
@@ -23,7 +23,7 @@ template <class Ready> bool spinUntil(Ready ready) {
     for (int i = 0; i < 16; ++i) {
       if (ready())
         return true;
-      _mm_pause();
+      pauseOnce();
     }
   return ready();
 }
@@ -166,7 +166,7 @@ void Pool::workerLoop() {
   for (;;) {
     uint32_t seen = posted.load();
     if (Job *job = join()) {
-      _mm_setcsr(job->floatingPointMode);
+      setFloatingPointMode(job->floatingPointMode);
       while (workOnce(*job)) {
       }
       leave(*job);

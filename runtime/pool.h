@@ -34,7 +34,7 @@ struct Job {
   unsigned threads = 1;       ///< at most that many work on it
   int64_t share = INT64_MAX;  ///< a claim takes 1 / share of what is left,
   int64_t smallest = 1;       ///< but at least so many programs
-  uint32_t floatingPointMode; ///< MXCSR of the launching thread: rounding and denormals are the same on all
+  uint64_t floatingPointMode; ///< of the launching thread: rounding and denormals are the same on all
   Job *following = nullptr;   ///< in the pool's list
   alignas(64) std::atomic<int64_t> next{0};
   alignas(64) std::atomic<int> active{0}; ///< workers on it

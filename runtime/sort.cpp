@@ -2,6 +2,7 @@
 // wherever it is needed, so that only elements move. Few that are kept: the best ones so far, and blocks of elements that have none better
 // are passed by; some that are kept: with those that may be among them. Few at all: insertion.
 #include "runtime/sort.h"
+#include "runtime/processor.h"
 #include "tilery/abi.h"
 #include <algorithm>
 #include <cstring>
@@ -65,8 +66,8 @@ template <typename U, typename K> void radixSort(U *values, U *scratch, int64_t 
 
 constexpr int64_t block = 64;
 
-/// The least key of a block. Generated code asks for AVX2, too.
-template <typename U, typename K> __attribute__((target("avx2"))) U leastKey(const U *values, K key) {
+/// The least key of a block.
+template <typename U, typename K> TILERY_LIKE_GENERATED_CODE U leastKey(const U *values, K key) {
   U least = U(~U(0));
   for (int64_t i = 0; i < block; ++i)
     least = std::min(least, key(values[i]));

@@ -12,15 +12,22 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the lowest. A file belongs to the longest path that it lies under; files of one layer may include each other.
 CPP = [
     ["compiler/pch.h", "include/tilery"],
-    ["compiler/ir", "compiler/layout", "compiler/barriers", "compiler/analysis", "compiler/source_chain", "compiler/progress"]
+    ["compiler/ir", "compiler/layout", "compiler/analysis", "compiler/source_chain", "compiler/progress"]
     + ["compiler/explain"],
     ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
     + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
-    + ["compiler/oracle"],
+    + ["compiler/oracle", "compiler/barriers"],
+    ["compiler/functions", "include/tilery/functions.h"],
+    ["compiler/foreign", "include/tilery/inline_asm.h", "include/tilery/cuda_text.h"],
     ["compiler/passes"],
     ["compiler/lower"],
-    ["compiler/block", "compiler/count"],
+    ["compiler/block/recognise", "compiler/count"],
+    ["compiler/block/price"],
+    ["compiler/block/passes"],
+    ["compiler/targets/cuda/ptx"],
+    ["compiler/targets/cuda/mma"],
+    ["compiler/targets/cuda/simt", "compiler/targets/cuda/block"],
     ["compiler/targets", "include/tilery/compile.h"],
     ["compiler", "include/tilery/block_sizes.h"],  # the driver
     ["compiler/language", "include/tilery/language.h"],
@@ -38,6 +45,9 @@ PYTHON = [
 ]
 LANGUAGES = PYTHON[4]
 TARGETS = [str(folder.relative_to(ROOT)) for folder in sorted((ROOT / "compiler" / "targets").iterdir()) if folder.is_dir()]
+
+# The two ways of a kernel on a GPU, which share what lies below both.
+WAYS_OF_KERNELS = ["compiler/targets/cuda/simt", "compiler/targets/cuda/block"]
 
 # (file, what it includes) that stands against the layers today.
 UPWARDS = set()
@@ -186,6 +196,13 @@ def test_includes_go_downwards():
     agree(upwards(includes(), CPP), UPWARDS, "includes upwards")
 
 
+def test_folders_with_rooms_hold_nothing_else():
+    """What is new belongs to a room; the driver of the target alone stands beside them."""
+    assert not [*(ROOT / "compiler/block").glob("*.*")]
+    beside = {file.stem for file in (ROOT / "compiler/targets/cuda").glob("*.*")}
+    assert beside == {"backend", "block_sizes", "cuda", "order_sums"}
+
+
 def test_every_source_has_a_layer():
     assert not [file for file in includes() if layer(file, CPP) is None and layer(file, RUNTIME) is None]
     assert not [file for file in imports() if layer(file, PYTHON) is None]
@@ -217,6 +234,10 @@ def test_folders_of_the_compiler_include_each_other_in_no_circle():
 
 def test_no_target_includes_another():
     agree(between(includes(), TARGETS), BETWEEN_TARGETS, "includes between targets")
+
+
+def test_neither_way_of_a_kernel_includes_the_other():
+    assert not between(includes(), WAYS_OF_KERNELS)
 
 
 def test_only_the_list_of_targets_names_them():
@@ -288,3 +309,19 @@ def test_imports_inside_functions_and_relative_ones_are_found(tmp_path):
     text = "import tilery.part.two\ndef f():\n    from . import three\n    from .four import x\n    import os\n"
     (package / "one.py").write_text(text)
     assert {p.stem for p in imported(package / "one.py", tmp_path)} == {"two", "three", "four"}
+
+
+# Where the C++ sources may say what one architecture is: the CPU target, and the runtime's few words about its own process.
+ARCHITECTURES = {"runtime/cpu_features.cpp", "runtime/processor.h", "runtime/relocations.cpp", "runtime/relocations.h"}
+OF_X86 = r"x86|X86|mmintrin|cpuid|mxcsr|_mm\d*_|__builtin_ia32|\b[xyz]mm\d|AVX|\bavx|REG_RIP|\bgregs"
+OF_ARM = r"__aarch64__|AARCH64|AArch64|aarch64|NEON|\bneon|fpcr"
+
+
+def test_only_targets_know_what_a_processor_is():
+    found = set()
+    for file in includes():
+        if file.startswith(("compiler/", "runtime/")) and not file.startswith("compiler/targets/cpu/"):
+            code = re.sub(r"//[^\n]*", "", (ROOT / file).read_text())  # comments may say why
+            if re.search(f"{OF_X86}|{OF_ARM}", code):
+                found.add(file)
+    agree(found, ARCHITECTURES, "sources that know one architecture")

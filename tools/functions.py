@@ -241,7 +241,9 @@ def refused():
 def page():
     yield "# Functions of the languages\n\n"
     yield "Made by `./run python tools/functions.py` from the tables in `python/tilery`. `tl` is Tileon's and Triton's language; "
-    yield "NineToothed's `ntl` has the same functions but numbers programs along one axis.\n\n## Elementwise functions\n"
+    yield "NineToothed's `ntl` has the same functions but numbers programs along one axis. What stands under libdevice is, in "
+    yield "kernels of both, `libdevice.tanh` after `from tilery.tileon.language.extra import libdevice`, or `ntl.libdevice.tanh`."
+    yield "\n\n## Elementwise functions\n"
     yield "ULP: the greatest error of float32 and float64 results in units of the last place; 0.5 is correctly rounded. fp8 and "
     yield "16-bit floats are computed in float32 and rounded once more; compositions round each step.\n"
     yield "A number in the program takes the type of the tile beside it; operands of several types promote as the language "

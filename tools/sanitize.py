@@ -16,7 +16,7 @@ from datetime import date
 
 from jobs import ROOT, Count, Job, from_junit
 
-READERS = ["image", "object", "bundle", "host_program", "cache_entry", "assembler_log", "reports", "expression"]
+READERS = ["image", "object", "bundle", "host_program", "cache_entry", "assembler_log", "reports", "expression", "ptx", "cuda"]
 COMPILER_READERS = ["tile_ir"]  # with all of the compiler in them
 SECONDS = 20  # of a fuzzer, unless a person says more
 

@@ -1,7 +1,7 @@
 // Runs any pass on text: tilery-opt --pass-pipeline='...' file.mlir
 #include "add_layouts.h"
 #include "compiler/block/ir/Block.h"
-#include "compiler/block/passes.h"
+#include "compiler/block/passes/passes.h"
 #include "compiler/passes/passes.h"
 #include "tilery/diagnostic.h"
 #include "tilery/environment.h"

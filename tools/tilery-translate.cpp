@@ -10,7 +10,8 @@ namespace cl = llvm::cl;
 namespace {
 enum Stage { Tile, Plan, Block, LLVM, Asm };
 cl::opt<std::string> file(cl::Positional, cl::desc("file.mlir"), cl::init("-"));
-cl::opt<std::string> target("target", cl::desc("host, avx2, avx512, sapphirerapids, sm_80, sm_90a, ..."), cl::init("host"));
+cl::opt<std::string> target("target", cl::desc("host, avx2, avx512, sapphirerapids, aarch64-neon, sm_80, sm_90a, ..."),
+                            cl::init("host"));
 cl::opt<bool> disjoint("disjoint", cl::desc("no written argument overlaps another one"));
 cl::opt<bool> exact("exact", cl::desc("a * b + c rounds twice"));
 cl::opt<Stage> stage("print", cl::desc("the stage to print"), cl::init(LLVM),

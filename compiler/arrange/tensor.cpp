@@ -21,10 +21,14 @@ int64_t normalise(const char *operation, int64_t dim, size_t rank) {
 }
 
 void checkRank(const char *operation, const char *what, size_t given, const Shape &shape) {
+  // What the operations have that take sizes: a tile of -1 is the whole dimension, an expansion by -1 none.
+  const bool keepsByMinusOne = std::string_view(what) == "sizes" && std::string_view(operation) != "shape";
+  const char *hint = given > shape.size() ? "unsqueeze adds a dimension" : keepsByMinusOne ? "-1 leaves a dimension whole" : "";
   if (given != shape.size())
-    throw ArrangementError(Diagnostic::Kind::Value, std::string("`") + operation + "` got " + std::to_string(given) + " " + what +
-                                                        " for a tensor of shape `" + shapeText(shape) +
-                                                        "`: one per dimension is needed.");
+    throw ArrangementError(Diagnostic::Kind::Value,
+                           std::string("`") + operation + "` got " + std::to_string(given) + " " + what +
+                               " for a tensor of shape `" + shapeText(shape) + "`: one per dimension is needed.",
+                           hint);
 }
 
 /// Refuses a size that is known, and not 1; `use`: what the operation does to the dimension.

@@ -1,5 +1,6 @@
 // Operators: promotion, broadcasting, then one op.
 #include "compiler/builder/impl.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tilery {
 namespace arith = mlir::arith;
@@ -105,9 +106,12 @@ static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, ml
     return impl.create<arith::MulIOp>(x, y);
   case BinaryOp::FloorDiv:
   case BinaryOp::TruncDiv:
-    return impl.create<tile::DivOp>(x.getType(), x, y, mode);
+    // One is the stride of a last dimension: its quotients change from element to element, and hide that places are neighbours.
+    return matchPattern(y, mlir::m_One()) ? x : impl.create<tile::DivOp>(x.getType(), x, y, mode).getResult();
   case BinaryOp::Mod:
   case BinaryOp::TruncMod:
+    if (matchPattern(y, mlir::m_One()))
+      return impl.create<arith::ConstantOp>(mlir::cast<mlir::TypedAttr>(impl.b.getZeroAttr(x.getType())));
     return impl.create<tile::RemOp>(x.getType(), x, y, mode);
   case BinaryOp::And:
   case BinaryOp::LogicalAnd:

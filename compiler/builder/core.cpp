@@ -2,6 +2,7 @@
 #include "compiler/builder/impl.h"
 #include "compiler/ir/hints.h"
 #include "compiler/ir/rounds_each.h"
+#include "compiler/builder/own_buffers.h"
 #include "compiler/source_chain.h"
 
 namespace tilery {
@@ -210,6 +211,7 @@ std::shared_ptr<Module> Builder::finish() {
   }
   if (failed(verified))
     fail(Diagnostic::Kind::Runtime, "the program could not be translated: " + messages);
+  divideLocalBuffers(*impl->module->module);
   auto result = std::make_shared<Module>(std::move(impl->module));
   impl = std::make_unique<Impl>(*this, impl->policy);
   return result;

@@ -50,8 +50,10 @@ void gemm(Builder &b, const Region &A, const Region &B, const Region &C, const G
           n = bShape[!options.transposeB];
   auto check = [&](const char *axis, const char *first, int64_t x, const char *second, int64_t y, const std::string &names) {
     if (x != y)
-      b.fail(Kind::Assertion, std::string("T.gemm ") + axis + " shape check failed: " + first + " = " + std::to_string(x) + ", " +
-                                  second + " = " + std::to_string(y) + names);
+      b.fail(Kind::Assertion,
+             std::string("T.gemm ") + axis + " shape check failed: " + first + " = " + std::to_string(x) + ", " + second + " = " +
+                 std::to_string(y) + names,
+             "C (M, N) takes A (M, K), or (K, M) with transpose_A=True, and B (K, N), or (N, K) with transpose_B=True");
   };
   auto shapes = [&](const Region &x, const Shape &xs, const Region &y, const Shape &ys) {
     return " (`" + x.name + "` is " + regionShapeText(xs) + ", `" + y.name + "` is " + regionShapeText(ys) + ")";

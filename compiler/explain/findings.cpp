@@ -89,8 +89,14 @@ void lanesApart() {
       steps.push_back(analysis::constantOf(place.getSteps()[d]));
   if (steps.empty() || steps.back() == 1) // a mask or an address keeps neighbours apart, not the tile
     return;
-  if (llvm::is_contained(steps, 1))
-    return transposed(access);
+  if (llvm::is_contained(steps, 1)) {
+    // Windows that overlap lie along any dimension so: what one of them skips another one reads.
+    bool overlap = llvm::any_of(llvm::seq(rank), [&](unsigned d) {
+      return steps.back() && analysis::constantOf(place.getSteps()[d]) == 1 && std::abs(*steps.back()) < shape[d] &&
+             shape[d] < shape.back();
+    });
+    return overlap ? void() : transposed(access);
+  }
   neighboursApart(access, steps.back(), moved);
 }
 
@@ -106,49 +112,87 @@ void threadsApart(Operation *access, unsigned dim) {
     neighboursApart(access, step, moved);
 }
 
+/// Whether the kernel has far larger tiles than one of so many elements: what is done for their rows, or once, costs little.
+static bool isSmallPart(Operation *op, int64_t own) {
+  constexpr int64_t few = 16;
+  return op->getParentOfType<tile::KernelOp>()
+      .walk([&](Operation *other) {
+        for (Value result : other->getResults())
+          if (isa<RankedTensorType>(result.getType()) && ShapedType::getNumElements(tile::shapeOf(result.getType())) >= few * own)
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static bool isSmallPart(Operation *op) {
+  return isSmallPart(op, ShapedType::getNumElements(tile::shapeOf(op->getResult(0).getType())));
+}
+
+/// Whether a loop around the op has turns enough to count.
+static bool isInLoop(Operation *op) {
+  constexpr int64_t few = 8; // turns that cost nothing
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>()) {
+    auto first = analysis::constantOf(loop.getLowerBound()), last = analysis::constantOf(loop.getUpperBound()),
+         step = analysis::constantOf(loop.getStep());
+    if (!first || !last || !step || *last - *first >= few * *step)
+      return true;
+  }
+  return false;
+}
+
+/// A tile that fills less than half of a vector, turn by turn.
+static void tiny(Operation *access, int64_t elements, int64_t lanes) {
+  if (elements > 1 && 2 * elements <= lanes && isInLoop(access) && !isSmallPart(access, elements))
+    find(access, "small",
+         "each turn of the loop moves " + llvm::Twine(elements) + " elements, where a vector has " + llvm::Twine(lanes),
+         "take larger tiles (some vectors a turn), or more rows of them");
+}
+
 void narrow(Operation *access, int64_t extent, int64_t lanes) {
-  constexpr int64_t few = 16; // vectors' worth of elements that cost little
+  constexpr int64_t few = 32; // rows that cost little
   auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
   if (!current || !place)
     return;
   ArrayRef<int64_t> shape = cast<tile::AccessType>(place.getType()).getShape();
+  int64_t elements = ShapedType::getNumElements(shape);
   unsigned rows = shape.size();
+  if (elements < lanes)
+    return tiny(access, elements, lanes);
   if (extent > 1 && (!rows || shape[--rows] != extent))
     return;
   while (rows && shape[rows - 1] == 1)
     --rows;
-  if (!rows-- || ShapedType::getNumElements(shape) < few * lanes || !place.isStrided(rows))
+  // From half of a vector on its lanes are used well enough.
+  if (!rows-- || 2 * extent > lanes || elements < few * extent || isSmallPart(access, elements))
     return;
-  std::optional<int64_t> step = analysis::constantOf(place.getSteps()[rows]);
+  bool isStrided = place.isStrided(rows);
+  std::optional<int64_t> step = isStrided ? analysis::constantOf(place.getSteps()[rows]) : std::nullopt;
   if (step == 0 || (extent > 1 && step == extent)) // one row, or one piece of memory
     return;
   std::string count = std::to_string(extent) + (extent == 1 ? " element" : " elements");
   bool reads = isa<tile::LoadOp>(access);
   std::string message =
       "rows of " + count + ", the tile's last dimension, are " + (reads ? "read" : "written") + " one after another: ";
-  std::string wider = std::to_string(lanes) + " elements or more";
-  if (step == 1)
-    return find(access, reads ? "gather" : "scatter", message + "neighbours in memory lie along another dimension",
-                "squeeze the last dimension, or give it " + wider);
-  std::string distance =
-      step ? std::to_string(*step) + " elements further" : "further by a stride that is known at the launch only";
-  find(access, reads ? "gather" : "scatter", message + "the next one lies " + distance,
-       "give the last dimension " + wider + ", so that a row fills a vector");
-}
-
-/// Whether the kernel has far larger tiles than the op's: what is done for their rows, or once, costs little.
-static bool isSmallPart(Operation *op) {
-  constexpr int64_t few = 16;
-  auto elements = [](Value value) { return ShapedType::getNumElements(tile::shapeOf(value.getType())); };
-  int64_t own = elements(op->getResult(0));
-  return op->getParentOfType<tile::KernelOp>()
-      .walk([&](Operation *other) {
-        for (Value result : other->getResults())
-          if (isa<RankedTensorType>(result.getType()) && elements(result) >= few * own)
-            return WalkResult::interrupt();
-        return WalkResult::advance();
-      })
-      .wasInterrupted();
+  std::string wider = "give it " + std::to_string(lanes) + " elements or more";
+  for (unsigned d = 0; d <= rows; ++d) {
+    std::optional<int64_t> by = place.isStrided(d) ? analysis::constantOf(place.getSteps()[d]) : std::nullopt;
+    if (by == 1 && shape[d] >= lanes)
+      return find(access, reads ? "gather" : "scatter", message + "neighbours in memory lie along another dimension",
+                  extent == 1
+                      ? "squeeze the last dimension, or " + wider
+                      : "put the last dimension in front (exchange the indices, or permute), so that vectors run along the "
+                        "dimension whose neighbours are neighbours in memory");
+    if (extent > 1 && by && *by > 1 && *by < extent && shape[d] >= lanes)
+      return; // windows that overlap: along the other dimension each element would be fetched by itself
+  }
+  std::string distance = !isStrided ? "where the next one lies is looked up or computed"
+                         : step     ? "the next one lies " + std::to_string(*step) + " elements further"
+                                    : "the next one lies further by a stride that is known at the launch only";
+  find(access, reads ? "gather" : "scatter", message + distance,
+       "widen the last dimension to " + std::to_string(lanes) +
+           " elements or more, so that a row fills a vector; where memory has no more of use there, keep such rows one after "
+           "another in memory, as each takes a cache line of its own");
 }
 
 void division(Operation *op) {

@@ -2,6 +2,7 @@
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/interval.h"
 #include "compiler/analysis/lane_groups.h"
+#include "compiler/analysis/lane_repeats.h"
 #include "compiler/lower/alike.h"
 #include "compiler/lower/evaluator.h"
 #include "llvm/IR/Constants.h"
@@ -216,7 +217,9 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         llvm::Value *step = nullptr;
         {
           AtLevel at(*this, 0);
-          step = wide(separable.getSteps()[d]);
+          // A number that is assumed to run does so in no step at all (areStill).
+          bool isStill = !point[d].uniform() && state.inRuns.contains(separable.getSteps()[d]);
+          step = isStill ? e.i64(0) : wide(separable.getSteps()[d]);
         }
         addTerm(where, point[d], step);
       } else {
@@ -234,7 +237,17 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         Index index = point[d];
         if (threads && areAlike(separable.getSteps()[d], index, state.lanes))
           index.step = 0;
+        int64_t repeats = threads || index.lanes || index.step != 1 ? 1 : analysis::laneRepeats(separable.getSteps()[d]);
+        bool inGroups = repeats > 1 && index.multiple % repeats == 0;
+        if (inGroups) // the first lane's place, and so much more for each group
+          index.step = 0;
         Linear l = linear(separable.getSteps()[d], index);
+        if (inGroups) {
+          SmallVector<llvm::Constant *> groups;
+          for (unsigned lane = 0; lane < state.lanes; ++lane)
+            groups.push_back(b.getInt64(lane / repeats));
+          l.lanes = llvm::ConstantVector::get(groups);
+        }
         addLinear(where, l);
         if (l.lanes && known != state.inRuns.end()) {
           AtLevel at(*this, l.level);

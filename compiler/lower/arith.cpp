@@ -5,6 +5,7 @@
 #include "compiler/lower/branch.h"
 #include "compiler/lower/floats.h"
 #include "compiler/lower/math.h"
+#include "compiler/lower/quotient.h"
 #include "llvm/Analysis/VectorUtils.h"
 
 using namespace mlir;
@@ -197,14 +198,15 @@ Lanes divide(Emitter &e, Lanes x, Lanes y, tile::IntDivMode mode, bool remainder
   auto *zero = llvm::Constant::getNullValue(type), *one = llvm::ConstantInt::get(type, 1);
   Lanes byZero = b.CreateICmpEQ(y, zero), safe = y;
   bool isUnsigned = mode == tile::IntDivMode::unsigned_;
-  if (!dividesAll(y)) {
+  llvm::Value *only = oneDivisor(e, x, y, isUnsigned);
+  if (!only && !dividesAll(y)) {
     Lanes bad = byZero;
     if (!isUnsigned)
       bad = b.CreateOr(bad, b.CreateAnd(b.CreateICmpEQ(y, llvm::Constant::getAllOnesValue(type)),
                                         b.CreateICmpEQ(x, llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits)))));
     safe = b.CreateSelect(bad, one, y);
   }
-  Lanes quotient = quotientOf(e, x, safe, isUnsigned);
+  Lanes quotient = only ? quotientByOne(e, x, only, isUnsigned) : quotientOf(e, x, safe, isUnsigned);
   Lanes rest = nullptr;
   if (remainder || mode == tile::IntDivMode::floor)
     rest = b.CreateSub(x, b.CreateMul(quotient, safe));

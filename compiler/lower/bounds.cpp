@@ -1,5 +1,6 @@
 // What is known about the bounds of the accesses that a nest makes.
 #include "compiler/lower/nest.h"
+#include "compiler/lower/pull.h"
 
 using namespace mlir;
 
@@ -15,6 +16,17 @@ std::optional<SmallVector<int>> loopsOfOperand(Operation *op, ArrayRef<int> loop
   } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
     for (auto [d, source] : llvm::enumerate(permute.getOrder()))
       inner[source] = loops[d];
+  } else if (isa<tile::ReshapeOp>(op) && keepsElements(op)) {
+    ArrayRef<int64_t> from = tile::shapeOf(op->getOperand(0).getType()), to = tile::shapeOf(op->getResult(0).getType());
+    inner.assign(from.size(), -1);
+    size_t d = 0;
+    for (auto [loop, size] : llvm::zip(inner, from)) {
+      if (size == 1)
+        continue;
+      while (to[d] == 1)
+        ++d;
+      loop = loops[d++];
+    }
   } else {
     return std::nullopt;
   }
@@ -47,7 +59,7 @@ void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImp
       collectBounds(load.getOther(), loops, bounds, seen);
     return;
   }
-  std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops);
+  std::optional<SmallVector<int>> inner = isa<tile::ReshapeOp>(op) ? std::nullopt : loopsOfOperand(op, loops);
   if (!inner && !isElementwise(op))
     return;
   for (Value operand : op->getOperands())

@@ -1,6 +1,8 @@
 // The code of loops that run for a few vectors of elements at a time.
 #include "compiler/lower/element_loops.h"
+#include "compiler/analysis/integer_op.h"
 #include "compiler/explain/findings.h"
+#include "compiler/lower/explain_plan.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -19,6 +21,16 @@ void addYields(scf::ForOp loop, Nest &nest) {
         nest.sinks.push_back({Sink::Copy, yield, value, {}});
   });
 }
+
+/// And of what they define on the way.
+void addDefined(scf::ForOp loop, const Plan &plan, Nest &nest) {
+  loop.walk([&](scf::ForOp each) {
+    if (auto steps = plan.steps.find(each.getBody()); steps != plan.steps.end())
+      for (const Step &step : steps->second)
+        llvm::copy_if(step.nest.sinks, std::back_inserter(nest.sinks),
+                      [](const Sink &sink) { return sink.kind == Sink::Define; });
+  });
+}
 } // namespace
 
 ElementLoop::ElementLoop(KernelEmitter &kernel, scf::ForOp loop)
@@ -26,15 +38,21 @@ ElementLoop::ElementLoop(KernelEmitter &kernel, scf::ForOp loop)
   shape = tile::shapeOf(llvm::find_if(loop.getInitArgs(), isTile).operator*().getType());
   whole.shape.assign(shape.begin(), shape.end());
   addYields(loop, whole);
-  std::tie(lanes, sideBySide) = kernel.nests.widthOf(whole);
+  std::tie(lanes, sideBySide) = kernel.nests.widthOf(whole); // masks of 64-bit numbers are none
+  addDefined(loop, kernel.plan, whole);
   innerDim = shape.size() - 1;
   while (innerDim && shape[innerDim] == 1)
     --innerDim;
-  lanes = std::min<int64_t>(lanes, shape[innerDim]);
+  if (shape[innerDim] < int64_t(lanes))
+    explainNarrow(whole, kernel.plan, shape[innerDim], std::exchange(lanes, shape[innerDim]));
   int64_t most = kernel.plan.elementLoops.lookup(loop);
   for (rowDim = innerDim; rowDim && (rowDim == innerDim || shape[rowDim] == 1);)
     --rowDim;
-  while (rowDim != innerDim && rows * 2 <= most && shape[rowDim] % (rows * 2) == 0)
+  // A loop that counts by whole tiles reads nothing twice, as windows do: four vectors side by side first, since rows lie apart in memory,
+  // and less of each would be read than is fetched ahead with it.
+  bool isWindow = analysis::constantOf(loop.getStep()) == 1;
+  int64_t beside = isWindow ? 1 : std::min<int64_t>(4, llvm::bit_floor(uint64_t(shape[innerDim] / lanes)));
+  while (rowDim != innerDim && rows * 2 * beside <= most && shape[rowDim] % (rows * 2) == 0)
     rows *= 2;
   columns = std::min(most / rows, shape[innerDim] / lanes);
   masksAreDear = loop.walk([&](tile::LoadOp load) {
@@ -80,7 +98,8 @@ void ElementLoop::inner() {
   if (values.empty())
     return inOrder();
   Segments segments(evaluator, values, corner, innerDim, shape[innerDim]);
-  kernel.nests.twice(segments.areLong(lanes), [&](bool areLong) { areLong ? inSegments(segments) : inOrder(); });
+  constexpr unsigned least = 4; // parts of vectors, too: each round would gather otherwise
+  kernel.nests.twice(segments.areLong(least), [&](bool areLong) { areLong ? inSegments(segments) : inOrder(); });
 }
 
 // Rows of flattened indices (segments.cpp). What a round compares with its own numbers is a mask; choices are made lane by lane.

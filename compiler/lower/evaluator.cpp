@@ -161,6 +161,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
         if (compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
             surelyBelow(compare.getLhs(), compare.getRhs(), point))
           return b.getTrue();
+        if (Lanes lanes = compare ? comparedInSegment(compare, point) : nullptr)
+          return lanes;
         SmallVector<Lanes> operands;
         for (Value operand : op->getOperands())
           operands.push_back(value(operand, point));

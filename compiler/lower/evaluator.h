@@ -290,6 +290,8 @@ private:
   Lanes lanesBetween(llvm::Value *base, int64_t low, int64_t high);
   /// Where lanes take neighbours in memory (a shuffle by a number that all share): one access, in which what is not there does not exist.
   std::optional<Address> takenRow(tile::TakeOp take, llvm::ArrayRef<Index> point);
+  /// A comparison of 64-bit indices in a segment, of which each counts up by a constant: as one of lane numbers. Null: it is no such one.
+  Lanes comparedInSegment(mlir::arith::CmpIOp compare, llvm::ArrayRef<Index> point);
   bool surelyBelow(mlir::Value tile, mlir::Value bound, llvm::ArrayRef<Index> point);
   Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
   void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);

@@ -112,7 +112,9 @@ bool Finder::ownElement(Value value, bool direct) {
       return false;
     reached.insert(op);
   }
-  return llvm::all_of(op->getOperands(), [&](Value operand) { return ownElement(operand, direct && isElementwise(op)); });
+  // Of a line's places and conditions each element has one.
+  bool keeps = isElementwise(op) || (shape.size() == 1 && isa<tile::LoadOp, tile::AccessOp>(op));
+  return llvm::all_of(op->getOperands(), [&](Value operand) { return ownElement(operand, direct && keeps); });
 }
 
 /// Whether the places of a round overlap those of the round before.

@@ -1,5 +1,6 @@
 // What of a nest's index arithmetic changes at few places of a row.
 #include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/magnitude.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/pull.h"
 #include "compiler/lower/steady.h"
@@ -10,7 +11,7 @@ namespace tilery::lower {
 using Kind = analysis::IntegerOp::Kind;
 namespace {
 /// Each ends a segment of every quotient.
-constexpr unsigned mostComparisons = 16;
+constexpr unsigned mostComparisons = 4;
 
 /// From lane to lane; `foreseen`: where everything is its chosen operand.
 struct Pace {
@@ -52,14 +53,39 @@ public:
     }
   }
 
-  void expression(Value value, ArrayRef<int> loops) {
+  /// Whether anything in it moves.
+  bool expression(Value value, ArrayRef<int> loops) {
     Operation *op = value.getDefiningOp();
-    if (!isa<RankedTensorType>(value.getType()) || !op || !(plan.isVirtual(value) || isStoredIndex(value)) ||
-        !seen.insert({op, SmallVector<int>(loops)}).second)
-      return;
-    operands(op, loops);
-    if (!llvm::is_contained(loops, dim) || (around && around->isAncestor(op)))
-      return;
+    if (!isa<RankedTensorType>(value.getType()) || !op || !(plan.isVirtual(value) || isStoredIndex(value)))
+      return false;
+    auto [known, fresh] = seen.try_emplace({op, SmallVector<int>(loops)}, false);
+    if (!fresh)
+      return known->second;
+    bool below = operands(op, loops);
+    size_t before = found.size();
+    if (llvm::is_contained(loops, dim) && !(around && around->isAncestor(op)))
+      changes(value, loops);
+    return known->second = below || (found.size() > before && found.back().moves);
+  }
+
+  bool operands(Operation *op, ArrayRef<int> loops) {
+    bool moves = false;
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
+      place(load.getPlace(), loops);
+      if (load.getOther())
+        moves |= expression(load.getOther(), loops);
+    } else if (std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops)) {
+      moves |= expression(op->getOperand(0), *inner);
+    } else if (isElementwise(op)) {
+      for (Value operand : op->getOperands())
+        moves |= expression(operand, loops);
+    }
+    return moves;
+  }
+
+private:
+  void changes(Value value, ArrayRef<int> loops) {
+    Operation *op = value.getDefiningOp();
     if (isa<tile::DivOp, tile::RemOp>(op))
       division(op, loops);
     else if (isa<arith::CmpIOp, arith::MinSIOp, arith::MaxSIOp, math::AbsIOp>(op))
@@ -70,20 +96,6 @@ public:
       add(op, loops, 0, pace->by, pace->foreseen);
   }
 
-  void operands(Operation *op, ArrayRef<int> loops) {
-    if (auto load = dyn_cast<tile::LoadOp>(op)) {
-      place(load.getPlace(), loops);
-      if (load.getOther())
-        expression(load.getOther(), loops);
-    } else if (std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops)) {
-      expression(op->getOperand(0), *inner);
-    } else if (isElementwise(op)) {
-      for (Value operand : op->getOperands())
-        expression(operand, loops);
-    }
-  }
-
-private:
   /// Stored, but known in a segment without looking at each lane. What it was computed of may be in memory no more.
   bool isStoredIndex(Value value) const {
     Operation *op = value.getDefiningOp();
@@ -91,11 +103,7 @@ private:
            (isElementwise(op) || isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op));
   }
 
-  void offset(Value value, ArrayRef<int> loops) {
-    size_t before = found.size();
-    expression(value, loops);
-    addresses |= llvm::any_of(ArrayRef(found).drop_front(before), [](const Steady &d) { return d.moves; });
-  }
+  void offset(Value value, ArrayRef<int> loops) { addresses |= expression(value, loops); }
 
   MaybePace paceOf(Value value, ArrayRef<int> loops) {
     if (!isa<RankedTensorType>(value.getType()) || !llvm::is_contained(loops, dim))
@@ -108,7 +116,9 @@ private:
     for (const Steady &steady : found)
       if (steady.result == value && steady.loops == loops)
         return Pace{steady.step, steady.foreseen};
-    analysis::IntegerOp op = analysis::integerOpOf(value);
+    analysis::IntegerOp op = analysis::integerOpOf(value, analysis::Wrapping::any);
+    if (!op.exact && !analysis::isExact(value))
+      op.kind = Kind::opaque;
     if (!op.op || !(op.kind == Kind::constant || plan.isVirtual(value) || isStoredIndex(value)))
       return std::nullopt;
     MaybePace x, y;
@@ -205,13 +215,14 @@ private:
   int dim;
   Operation *around;
   llvm::DenseSet<Value> read; // stored tiles that the nest reads: their memory is theirs until it ends
-  std::set<std::pair<Operation *, SmallVector<int>>> seen;
+  std::map<std::pair<Operation *, SmallVector<int>>, bool> seen;
   std::map<std::pair<void *, SmallVector<int>>, MaybePace> paces; // asked for once what the value is computed of is found
 };
 } // namespace
 
 SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, Operation *around) {
   SteadyFinder finder(plan, nest, dim, around);
+  bool reduces = false;
   SmallVector<int> loops;
   for (unsigned d = 0; d < nest.shape.size(); ++d)
     loops.push_back(int(d));
@@ -225,13 +236,24 @@ SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, Oper
     } else if (sink.kind == Sink::Define) {
       finder.operands(sink.op, loops);
     } else if (sink.kind == Sink::Reduce) {
+      reduces = true;
       for (Value operand : sink.op->getOperands())
         finder.expression(operand, loops);
     } else {
       return {};
     }
   }
-  return finder.addresses ? finder.found : SmallVector<Steady>();
+  if (finder.addresses)
+    return finder.found;
+  // Values and masks alone: each lane would divide for itself.
+  auto divides = [](const Steady &steady) {
+    return steady.moves && isa<tile::DivOp, tile::RemOp>(steady.result.getDefiningOp());
+  };
+  if (around || reduces || llvm::none_of(finder.found, divides))
+    return {};
+  for (Steady &steady : finder.found)
+    steady.movesPlaces = false;
+  return finder.found;
 }
 
 } // namespace tilery::lower

@@ -1,5 +1,6 @@
 // Ops of the math dialect.
 #include "compiler/lower/math.h"
+#include "compiler/lower/power.h"
 
 using namespace mlir;
 
@@ -149,6 +150,9 @@ Lanes emitMath(Emitter &e, Operation *op, ArrayRef<Lanes> v) {
   auto isClass = [&](unsigned mask) -> Lanes {
     return e.intrinsic(llvm::Intrinsic::is_fpclass, {v[0], b.getInt32(mask)}, {type});
   };
+  if (isa<math::PowFOp>(op))
+    if (Lanes power = powerOfConstant(e, v[0], v[1]))
+      return power;
   if (Lanes nearly = approximation(e, op, v))
     return nearly;
   if (const char *name = libmName(op)) {

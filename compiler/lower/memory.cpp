@@ -2,6 +2,7 @@
 #include "compiler/explain/findings.h"
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/evaluator.h"
+#include "compiler/lower/every_second.h"
 #include "compiler/lower/prefetch.h"
 
 using namespace mlir;
@@ -113,6 +114,11 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   if (other)
     passthru = e.toMemory(e.splat(other, state.lanes), address.element);
   llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
+  if (!threads && single) { // one element for the lanes that exist
+    llvm::Value *from = b.CreateSelect(b.CreateOrReduce(exists), address.pointer, arena);
+    llvm::Value *one = b.CreateAlignedLoad(element, from, align, address.isVolatile);
+    return e.fromMemory(b.CreateSelect(exists, e.splat(one, state.lanes), passthru), address.element);
+  }
   llvm::Instruction *read;
   if (!address.runs.empty()) {
     for (auto [mask, offset] : address.runs) {
@@ -130,6 +136,10 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (Lanes near = exists ? nullptr : loadNear(address)) {
     return e.fromMemory(near, address.element);
+  } else if (llvm::Value *repeated = threads || exists ? nullptr : loadRepeated(e, address, state.lanes)) {
+    return e.fromMemory(repeated, address.element);
+  } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, state.lanes, exists, passthru)) {
+    return e.fromMemory(second, address.element);
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));

@@ -4,6 +4,7 @@
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/aliasing.h"
+#include "compiler/lower/still_steps.h"
 #include "compiler/lower/turned.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -133,6 +134,7 @@ bool NestEmitter::emit(const Nest &n) {
   while (!reduces && innerDim && n.shape[innerDim] == 1)
     --innerDim;
   std::tie(lanes, sideBySide) = widthOf(n);
+  unsigned ofMachine = lanes;
   if (reducesRows)
     lanes = std::min<unsigned>(lanes, llvm::PowerOf2Ceil(n.shape[innerDim]));
   Nest asRow;
@@ -153,8 +155,8 @@ bool NestEmitter::emit(const Nest &n) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op); sink.kind == Sink::Reduce && reduce)
       explain::reduction(reduce);
   explainNest(n, width == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(width));
-  if (width < lanes)
-    explainNarrow(*nest, evaluator.plan, width, lanes);
+  if (width < int64_t(ofMachine))
+    explainNarrow(*nest, evaluator.plan, width, ofMachine);
   if (n.sinks[0].kind == Sink::Update)
     updating();
   else if (tile::AccessOp access = storedInRuns())
@@ -261,7 +263,8 @@ void NestEmitter::inSegmentsOrRuns(tile::AccessOp access) {
   SmallVector<Steady> values = steadyInRow();
   if (values.empty())
     return withRuns(access);
-  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
+  llvm::Value *areLong =
+      Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(std::max(lanes, leastSegment));
   twice(areLong, [&](bool segments) { segments ? outer(0) : withRuns(access); });
 }
 
@@ -314,6 +317,15 @@ void NestEmitter::outer(unsigned dim) {
   point[dim] = evaluator.constant(0);
 }
 
+// Whether all steps are 0, and there are some (i1).
+static llvm::Value *areStill(Evaluator &evaluator, ArrayRef<Value> steps) {
+  auto &b = evaluator.e.b;
+  llvm::Value *all = b.getInt1(!steps.empty());
+  for (Value step : steps)
+    all = b.CreateAnd(all, b.CreateICmpEQ(evaluator.wide(step), evaluator.e.i64(0)));
+  return all;
+}
+
 void NestEmitter::inner() {
   SmallVector<KnownBound> bounds;
   llvm::SmallPtrSet<const void *, 16> seen;
@@ -334,17 +346,29 @@ void NestEmitter::inner() {
   const KnownBound *restricted = restriction(innerDim, only) ? &only : nullptr;
   bool wide = nest->shape[innerDim] >= int64_t(lanes) && lanes > 1;
   auto usual = [&] { wide && (there || squaresEnd || !own.empty()) ? innerBounded(own, restricted) : innerStatic(); };
-  auto anywhere = [&] {
+  auto withAnySteps = [&] {
     tile::StoreOp store = wide && !square ? streamable() : tile::StoreOp();
     if (!store)
       return usual();
     twice(streaming, [&](bool streams) { streams ? innerBounded(own, restricted, store) : usual(); });
     hasStreamed = true;
   };
+  auto anywhere = [&] {
+    bool mayBeStill = wide && !square && ofTile.empty() && evaluator.readsSquares();
+    SmallVector<Value> steps = mayBeStill ? stepsOfLoads(evaluator.plan, *nest, innerDim) : SmallVector<Value>();
+    twice(areStill(evaluator, steps), [&](bool still) {
+      explain::Aside rare(still);
+      Evaluator::AssumedRuns assumed(evaluator);
+      for (Value step : still ? ArrayRef<Value>(steps) : ArrayRef<Value>())
+        evaluator.assumeRuns(step);
+      withAnySteps();
+    });
+  };
   SmallVector<Steady> values = steadyInRow();
   if (values.empty())
     return anywhere();
-  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(lanes);
+  llvm::Value *areLong =
+      Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(std::max(lanes, leastSegment));
   twice(areLong, [&](bool segments) {
     explain::Aside rare(!segments);
     segments ? innerSegments(values, own, restricted) : anywhere();

@@ -60,8 +60,7 @@ void Pull::add(Value value, llvm::function_ref<bool(Value)> stored, bool sameEle
     addExpression(value, stored, sameElement, spread);
 }
 
-// Extents of 1 come or go: each element keeps its position along all others.
-static bool keepsElements(Operation *op) {
+bool keepsElements(Operation *op) {
   if (!isa<tile::ReshapeOp, tile::ExpandDimsOp>(op))
     return false;
   auto extents = [](Value tile) {

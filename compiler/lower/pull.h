@@ -23,6 +23,9 @@ struct Pull {
   void addExpression(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement, bool spread);
 };
 
+/// A reshape or the like by which extents of 1 come or go: each element keeps its position along all others.
+bool keepsElements(mlir::Operation *op);
+
 /// What a sink of a nest reaches, and what an op that is a step by itself does.
 Pull pullOf(const Sink &sink, llvm::function_ref<bool(mlir::Value)> stored);
 Pull pullOf(mlir::Operation *op, llvm::function_ref<bool(mlir::Value)> stored);

@@ -4,6 +4,9 @@
 // segments, too, so that a vector's lanes exist or not as one, and so do the places where reflected and clamped numbers turn: between them
 // they are one of their operands.
 #include "compiler/lower/segments.h"
+#include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/interval.h"
+#include "compiler/analysis/remembered.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/nest.h"
 
@@ -11,8 +14,8 @@ using namespace mlir;
 
 namespace tilery::lower {
 namespace {
-/// Elements of the shortest segments, or a vector's: shorter ones cost more than what they save (notebook, "Flattened indices").
-constexpr int64_t leastSegment = 8;
+/// Vectors of the shortest segments whose places lie side by side anyhow: what finds a segment's end takes as long as divisions of so many.
+constexpr int64_t leastVectors = 4;
 } // namespace
 
 Point Segments::pointOf(const Steady &steady, const Index &inRow) {
@@ -23,15 +26,17 @@ Point Segments::pointOf(const Steady &steady, const Index &inRow) {
 }
 
 // Whether quotients stay for long, but for the first and the last one.
-llvm::Value *Segments::areLong(unsigned lanes) {
+llvm::Value *Segments::areLong(unsigned shortest) {
   auto &b = e.b;
   llvm::Value *all = b.getTrue();
+  bool gathers = llvm::any_of(values, [](const Steady &steady) { return steady.movesPlaces; });
+  int64_t least = (gathers ? 1 : leastVectors) * int64_t(shortest);
   for (const Steady &steady : values) {
     Operation *op = steady.result.getDefiningOp();
     if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
       continue;
     llvm::Value *divisor = evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
-    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(std::max<int64_t>(lanes, leastSegment))));
+    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(least)));
   }
   return all;
 }
@@ -111,7 +116,7 @@ void Segments::know(Evaluator::Segment &segment, const Index &first, bool forese
 
 SmallVector<Steady> NestEmitter::steadyInRow() const {
   if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
-      nest->shape[innerDim] < 2 * std::max<int64_t>(lanes, leastSegment) || lanes == 1)
+      nest->shape[innerDim] < 2 * int64_t(std::max(lanes, leastSegment)) || lanes == 1)
     return {};
   return findSteady(evaluator.plan, *nest, int(innerDim));
 }
@@ -247,6 +252,54 @@ const InSegment *Evaluator::segmentOf(Value tile, ArrayRef<Index> point, const I
       return &known;
   }
   return nullptr;
+}
+
+/// So many bits hold the size of an integer, as far as what it is computed of says.
+static unsigned bitsOf(Value value) {
+  using Kind = analysis::IntegerOp::Kind;
+  static thread_local analysis::Remembered<unsigned> remembered;
+  return remembered.of(value, [&]() -> unsigned {
+    unsigned width = elementOf(value).isSignlessInteger() ? elementOf(value).getIntOrFloatBitWidth() : 64;
+    if (width <= 32)
+      return width;
+    if (auto interval = analysis::intervalOf(value); interval && interval->least > INT64_MIN)
+      return llvm::Log2_64_Ceil(uint64_t(std::max(std::abs(interval->least), std::abs(interval->greatest))) + 1);
+    analysis::IntegerOp op = analysis::integerOpOf(value);
+    switch (op.kind) {
+    case Kind::extend:
+    case Kind::splat:
+    case Kind::reindex:
+      return bitsOf(op.lhs);
+    case Kind::add:
+    case Kind::subtract:
+      return std::min(std::max(bitsOf(op.lhs), bitsOf(op.rhs)) + 1, width);
+    default:
+      return width;
+    }
+  });
+}
+
+// Vectors of 64-bit numbers are two of registers each, and so are their masks.
+Lanes Evaluator::comparedInSegment(arith::CmpIOp compare, ArrayRef<Index> point) {
+  constexpr unsigned mostBits = 48; // differences of such do not wrap, nor did the sums that they are
+  auto &b = e.b;
+  if (state.segment.empty() || state.lanes == 1 || !elementOf(compare.getLhs()).isInteger(64) ||
+      compare.getPredicate() > arith::CmpIPredicate::sge || bitsOf(compare.getLhs()) > mostBits ||
+      bitsOf(compare.getRhs()) > mostBits)
+    return nullptr;
+  Linear left = linear(compare.getLhs(), point), right = linear(compare.getRhs(), point);
+  int64_t step = left.step - right.step, beyond = std::abs(step) * state.lanes;
+  if (left.lanes || right.lanes || !step)
+    return nullptr;
+  AtLevel at(*this, std::max(left.level, right.level));
+  llvm::Value *apart = b.CreateSub(right.base, left.base); // lane * step is compared with it
+  apart = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, apart, e.i64(-beyond));
+  apart = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, apart, e.i64(beyond));
+  llvm::Value *lanes = e.iota(b.getInt32Ty(), state.lanes);
+  if (step != 1)
+    lanes = b.CreateMul(lanes, e.splat(b.getInt32(step), state.lanes));
+  Lanes sides[] = {lanes, e.splat(b.CreateTrunc(apart, b.getInt32Ty()), state.lanes)};
+  return emitElementwise(e, compare, sides);
 }
 
 Value Evaluator::chosenInSegment(Value tile, ArrayRef<Index> point) const {

@@ -14,13 +14,14 @@ struct Steady {
   /// Of a minimum, a maximum, an absolute value or a selection: the operand that it is where vectors are walked. Elsewhere it is computed
   /// lane by lane.
   mlir::Value chosen;
-  bool chosenIf = false; // the first number is less than the second one, or the condition is this
-  bool foreseen = false; // known only where everything is its chosen operand
+  bool chosenIf = false;   // the first number is less than the second one, or the condition is this
+  bool foreseen = false;   // known only where everything is its chosen operand
+  bool movesPlaces = true; // of one of the row's values at least: vectors would be gathers
 };
 
-/// What the sinks of a nest compute along its dimension `dim` to find places; operands stand before what is computed of them. Empty: no
-/// quotient moves a place from element to element, or lanes are not walked so. `around`: a loop that runs within the row's elements, in
-/// front of which all must be known; null: none.
+/// What the sinks of a nest compute along its dimension `dim` to find places, or divide for masks and values; operands stand before
+/// what is computed of them. Empty: no quotient changes along a row, or lanes are not walked so. `around`: a loop that runs within
+/// the row's elements, in front of which all must be known; null: none.
 llvm::SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, mlir::Operation *around = nullptr);
 
 /// The nest dimension of each of the operand's where the op moves its lanes; `loops`: of the result's. Nothing for other ops.

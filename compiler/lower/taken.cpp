@@ -46,10 +46,24 @@ public:
     }
   }
 
+  /// What says where lanes lie along one dimension and which of them exist is taken at that dimension's index: the same element of a tile
+  /// that says both.
   void addPlace(Value access, unsigned place) {
-    Operation *op = access.getDefiningOp();
-    for (OpOperand &operand : op->getOpOperands())
-      add(operand.get(), isa<tile::PointerAccessOp>(op) ? place : moved(place, op, operand.getOperandNumber()));
+    auto separable = access.getDefiningOp<tile::AccessOp>();
+    if (!separable) {
+      for (Value operand : access.getDefiningOp()->getOperands())
+        add(operand, place);
+      return;
+    }
+    unsigned rank = unsigned(cast<tile::AccessType>(access.getType()).getRank());
+    for (unsigned d = 0; d < rank; ++d) {
+      unsigned along = rank == 1 ? place : moved(place, separable, d);
+      add(separable.getSteps()[d], along);
+      for (Value bound : separable.getBound(d))
+        add(bound, along);
+    }
+    if (separable.getResidual())
+      add(separable.getResidual(), place);
   }
 
   llvm::DenseMap<Value, unsigned> counts() const {

@@ -1,5 +1,7 @@
 #include "compiler/passes/passes.h"
+#include "compiler/builder/own_buffers.h"
 #include "compiler/ir/Tile.h"
+#include "compiler/barriers/check_barriers.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -10,6 +12,7 @@ void tilery::registerTilePasses() {
   registerPass(createBranchLoads);
   registerPass(createCheckBarriers);
   registerPass(createOrderRoles);
+  registerPass(createOwnBuffers);
   registerPass(createFlattenStores);
   registerPass(createFollowCounter);
   registerPass(createForwardStores);

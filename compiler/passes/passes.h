@@ -9,8 +9,6 @@ class OpPassManager;
 
 namespace tilery {
 
-/// Roles that use their barriers in a wrong phase, count or number of bytes are errors.
-std::unique_ptr<mlir::Pass> createCheckBarriers();
 /// Roles become one thread of control, their barriers numbers in memory or nothing.
 std::unique_ptr<mlir::Pass> createOrderRoles();
 /// Which elements at places that are computed one by one have tile form: those that a product takes or that take its result, or all.

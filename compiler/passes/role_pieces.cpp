@@ -5,7 +5,7 @@
 #include "compiler/analysis/same_value.h"
 #include "compiler/passes/barrier_states.h"
 #include "compiler/passes/cut_branches.h"
-#include "compiler/passes/role_run.h"
+#include "compiler/barriers/role_run.h"
 #include <map>
 #include <memory>
 

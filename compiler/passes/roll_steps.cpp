@@ -35,6 +35,7 @@ public:
 
   /// False if the steps stay as they are.
   bool roll() {
+    chooseChunk();
     if (trips < 2 || !findCarried() || !findConstants())
       return false;
     Operation *first = steps.front().ops.front();
@@ -96,6 +97,37 @@ private:
 
   bool isOf(const DenseSet<Operation *> &ops, Operation *user) const {
     return ops.contains(steps.front().ops.front()->getBlock()->findAncestorOpInBlock(*user));
+  }
+
+  /// Whether each number of an iteration with so many steps is computed of the iteration's number, not chosen from a list.
+  bool computesNumbers(size_t count) const {
+    for (size_t step = 0; step < count; ++step)
+      for (auto [op, operands] : llvm::enumerate(steps[step].operands))
+        for (auto [i, operand] : llvm::enumerate(operands)) {
+          if (operand.kind != StepOperand::constant)
+            continue;
+          SmallVector<Attribute> values;
+          for (size_t trip = 0; trip < steps.size() / count; ++trip)
+            values.push_back(steps[trip * count + step].operands[op][i].attribute);
+          std::optional<Progression> progression = progressionOf(values);
+          if (!progression || progression->kind == Progression::listed)
+            return false;
+        }
+    return true;
+  }
+
+  /// Of windows, say, a row an iteration: their numbers go on from row to row. Up to twice as long as others, or half; of two iterations
+  /// any numbers would.
+  void chooseChunk() {
+    size_t usual = chunk;
+    if (trips < 2 || computesNumbers(usual))
+      return;
+    for (size_t apart = 1; apart <= usual; ++apart)
+      for (size_t other : {usual + apart, usual - apart})
+        if (other >= std::max<size_t>(steps_back, usual / 2) && steps.size() / other >= 3 && computesNumbers(other)) {
+          chunk = other, trips = steps.size() / other;
+          return;
+        }
   }
 
   bool findConstants() {

@@ -5,7 +5,7 @@
 #include "compiler/passes/wait_proof.h"
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/passes/barrier_states.h"
-#include "compiler/passes/role_run.h"
+#include "compiler/barriers/role_run.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"

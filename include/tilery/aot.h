@@ -12,8 +12,9 @@ extern "C" {
 /* A bundle in memory: entries, each with code for one or several kinds of call. */
 typedef struct TileryBundle TileryBundle;
 
-/* A tensor (its elements, extents and strides in elements, as many as the entry says), or a number: `data` points to it in the host's memory,
-   `shape` and `strides` are null. */
+/* A tensor (its elements, extents and strides in elements, as many as the entry says: those of TileLang and NineToothed need all three); or a
+   pointer, for a kernel that takes a grid (Tileon's, Triton's), or a number, which `data` points to in the host's memory: `shape` and `strides`
+   are null. Other nulls are refused, but for the data of a tensor without elements. */
 typedef struct TileryArgument {
   void *data;
   const int64_t *shape;
@@ -36,7 +37,7 @@ enum {
 int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_t size, uint32_t entry, const TileryArgument *arguments,
                     uint32_t count, const int64_t *grid, int device, void *stream);
 /* Frees the bundle and the code that its calls have loaded, and makes `*bundle` null: the next call reads it again. No call of this bundle may
-   run meanwhile; what its calls gave to a GPU must be done. Nothing happens where `*bundle` is null. */
+   run meanwhile; what its calls gave to a GPU must be done. Nothing happens where `bundle` or `*bundle` is null. */
 void tilery_aot_close(TileryBundle **bundle);
 /* What the last call of this thread that failed says. */
 const char *tilery_aot_error(void);

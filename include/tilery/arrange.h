@@ -19,7 +19,8 @@ namespace tilery::arrange {
 /// What is wrong with an arrangement. Places are unknown here: what calls these functions for a program knows where it stands.
 class ArrangementError : public Error {
 public:
-  ArrangementError(Diagnostic::Kind kind, std::string message) : Error({kind, std::move(message)}) {}
+  ArrangementError(Diagnostic::Kind kind, std::string message, std::string hint = "")
+      : Error({kind, std::move(message), std::move(hint), {}}) {}
 };
 
 /// Who supplies the value of a name: nobody yet (plain), the caller by keyword (constexpr), the caller or the compiler's model (meta).

@@ -59,7 +59,7 @@ std::vector<BundleEntry> parseBundle(std::string_view bytes);
 
 /// Features of this machine's processor that generated code asks for, one bit each.
 uint64_t cpuFeatures();
-/// Those that code for a CPU target ("host", "avx2", "avx512", "sapphirerapids") needs. Throws Error for another name.
+/// Those that code for a CPU target ("host", "avx2", "aarch64-neon", ...) needs. Throws Error for another name.
 uint64_t cpuFeaturesOf(std::string_view target);
 
 /// Entries, and the code of those variants that have run.

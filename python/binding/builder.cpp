@@ -291,7 +291,8 @@ static void bindValues(nb::class_<Builder> &c) {
           "condition"_a, "message"_a, "mask"_a = nb::none());
 }
 
-void bindMemory(nb::class_<Builder> &c); // builder_memory.cpp
+void bindMemory(nb::class_<Builder> &c);                  // builder_memory.cpp
+void bindForeign(nb::module_ &m, nb::class_<Builder> &c); // foreign.cpp
 
 void bindBuilder(nb::module_ &m) {
   bindHandles(m);
@@ -331,6 +332,7 @@ void bindBuilder(nb::module_ &m) {
   bindRegions(c);
   bindValues(c);
   bindMemory(c);
+  bindForeign(m, c);
 }
 
 } // namespace tilery::python

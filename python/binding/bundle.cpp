@@ -17,7 +17,7 @@ namespace {
 DType dtypeOf(nb::handle name) {
   auto dtype = parseDType(nb::cast<std::string>(name));
   if (!dtype)
-    throw nb::value_error(("unknown dtype " + nb::cast<std::string>(name)).c_str());
+    throw Error({Diagnostic::Kind::Value, "there is no element type '" + nb::cast<std::string>(name) + "'", "", {}});
   return *dtype;
 }
 
@@ -29,7 +29,7 @@ BundleCondition conditionOf(nb::handle condition) {
   std::string kind = nb::cast<std::string>(condition[0]);
   auto found = std::find(std::begin(kinds), std::end(kinds), kind);
   if (found == std::end(kinds))
-    throw nb::value_error(("unknown condition " + kind).c_str());
+    throw Error({Diagnostic::Kind::Value, "a bundle has no condition '" + kind + "'", "", {}});
   return {BundleCondition::Kind(found - std::begin(kinds)), nb::cast<uint32_t>(condition[1]), nb::cast<uint32_t>(condition[2]),
           nb::cast<int64_t>(condition[3])};
 }

@@ -75,10 +75,9 @@ void refuseOthers(const char *function, const nb::kwargs &others, std::initializ
   for (const char *name : known)
     names.append(name);
   for (auto [name, value] : others)
-    throw Error({Diagnostic::Kind::Type,
-                 std::string(function) + "() got an unexpected argument '" + nb::str(name).c_str() + "'",
-                 didYouMean(name, names),
-                 {}});
+    throw arrange::ArrangementError(Diagnostic::Kind::Type,
+                                    std::string(function) + "() got an unexpected argument '" + nb::str(name).c_str() + "'",
+                                    didYouMean(name, names));
 }
 
 void bindErrors(nb::module_ &) {

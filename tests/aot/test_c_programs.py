@@ -52,12 +52,27 @@ int main(void) {
   NineToothedTensor small = {y, other, dense};
   int refused = launch_scaled(0, tx, ts, small);
   printf("%d %d %d\n%s\n", result, wrong, refused, tilery_aot_error());
+  NineToothedTensor nulls[] = {{y, 0, 0}, {y, shape, 0}, {0, shape, dense}};
+  for (int i = 0; i < 3; ++i) {
+    result = launch_scaled(0, tx, ts, nulls[i]);
+    printf("%d %s\n", result, tilery_aot_error());
+  }
+  result = launch_scaled(0, tx, (NineToothedTensor){0, 0, 0}, ty);
+  printf("%d %s\n", result, tilery_aot_error());
   return 0;
 }
 """,
     )
-    first, message = text.splitlines()
-    assert first == "0 0 2" and "arranged for different grids" in message
+    first, message, *nulls = text.splitlines()
+    assert first == "0 0 2"
+    assert message.startswith("launch_scaled: arguments `x` and `y` are arranged for different grids")
+    refused = "2 argument 'y' of launch_scaled is a tensor of 2 dimensions; its "
+    assert nulls == [
+        refused + "shape is null",
+        refused + "strides are null (rows that lie one behind the other have 90, 1)",
+        refused + "data is null",
+        "2 argument 'scale' of launch_scaled is a number, which its data points to; got null",
+    ]
     x, y = torch.randn(33, 65), torch.empty(33, 65)
     kernel(x, 0.5, y)
     torch.testing.assert_close(y, x * 0.5 + 1)
@@ -123,7 +138,7 @@ def tilelang_image():
 
 @needs_compiler
 def test_tileon_and_tilelang_in_one_bundle(tmp_path):
-    entries = [aot.entry_of("add", tileon_image()), aot.entry_of("scale", tilelang_image())]
+    entries = [aot.entry_of("add", tileon_image()), aot.entry_of("tripled", tilelang_image())]
     aot.write(tmp_path, "both", entries)
     text = run_c(
         tmp_path,
@@ -139,19 +154,21 @@ int main(void) {
   for (int i = 0; i < 1003; ++i) wrong += out[i] != (float)(3 * i);
   int64_t extents[] = {256}, strides[] = {1}, short_extents[] = {255};
   TileryArgument sx = {x, extents, strides}, sz = {z, extents, strides}, bad = {z, short_extents, strides};
-  int second = scale(0, sx, sz);
+  int second = tripled(0, sx, sz);
   for (int i = 0; i < 256; ++i) wrong += z[i] != (float)(3 * i);
-  printf("%d %d %d %d\n", first, second, wrong, scale(0, sx, bad));
+  printf("%d %d %d %d\n", first, second, wrong, tripled(0, sx, bad));
+  printf("%s\n", tilery_aot_error());
   return 0;
 }
 """,
     )
-    assert text == "0 0 0 2\n"
+    refused = "tripled: Argument scale.y.shape[0] has an unsatisfied constraint: 255 == 256 (given, declared)"
+    assert text == f"0 0 0 2\n{refused}\n"
     library = aot.Library.open(tmp_path / "both.tilery")
     x, y, out = torch.randn(1003), torch.randn(1003), torch.empty(1003)
     library.call("add", x, y, out, 1003, grid=(4, 1, 1))
     assert torch.equal(out, x + y)
-    library.call("scale", x[:256].clone(), out[:256].clone())
+    library.call("tripled", x[:256].clone(), out[:256].clone())
     with pytest.raises(ValueError, match="needs a grid"):
         library.call("add", x, y, out, 1003)
     with pytest.raises(KeyError, match="no entry `sub`"):
@@ -179,7 +196,7 @@ def test_conditions_choose(tmp_path):
     np.testing.assert_allclose(x.numpy(), (base.double() * 3 + 1).numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "avx2", "avx512", "sapphirerapids"])
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "avx2", "avx512", "sapphirerapids", "aarch64-neon"])
 def test_code_for_other_machines(target, tmp_path):
     kernel = ninetoothed.make(arrangement, scaled, TENSORS)
     from tilery.ninetoothed.aot import compiled  # noqa: PLC0415

@@ -199,6 +199,64 @@ int main(void) {
 
 
 @needs_compiler
+def test_nulls_are_refused(bundle):
+    text = run_c(
+        bundle,
+        [],
+        COMMON
+        + r"""
+static void call(TileryBundle **place, const void *from, uint32_t entry, const TileryArgument *arguments, uint32_t count,
+                 const int64_t *grid) {
+  int result = tilery_aot_call(place, from, size, entry, arguments, count, grid, TILERY_CPU, 0);
+  printf("%d %s\n", result, result ? tilery_aot_error() : "");
+}
+
+int main(void) {
+  read_bundle();
+  static float x[N];
+  int32_t n = N;
+  TileryBundle *bundle = 0;
+  int64_t extents[] = {256}, strides[] = {1}, none[] = {0}, below[] = {-256}, grid[] = {4, 1, 1}, empty[] = {0, 1, 1};
+  TileryArgument added[] = {{x, 0, 0}, {0, 0, 0}, {x, 0, 0}, {&n, 0, 0}}, full = {x, extents, strides};
+  call(0, bytes, 0, added, 4, grid);
+  call(&bundle, 0, 0, added, 4, grid);
+  call(&bundle, bytes, 0, 0, 4, grid);
+  call(&bundle, bytes, 0, added, 4, 0);
+  call(&bundle, bytes, 0, added, 4, grid);
+  call(&bundle, bytes, 0, added, 4, empty);
+  call(&bundle, bytes, 0, added, 4000000000u, grid);
+  TileryArgument nulls[] = {{x, 0, 0}, {x, extents, 0}, {x, 0, strides}, {0, extents, strides},
+                            {x, below, strides}, {0, none, strides}};
+  for (int i = 0; i < 6; ++i) {
+    TileryArgument scaled[] = {full, nulls[i]};
+    call(&bundle, bytes, 1, scaled, 2, 0);
+  }
+  tilery_aot_close(&bundle);
+  tilery_aot_close(0);
+  return wrong(&bundle, 0);
+}
+""",
+    )
+    refused = "2 argument 'y' of scale is a tensor of 1 dimension; its "
+    lines = text.splitlines()
+    assert lines[:-1] == [
+        "2 the bundle's place is null: give the address of a TileryBundle *, which is null before the first call",
+        "2 the bundle's bytes are null",
+        "2 the arguments of add are null",
+        "2 add needs a grid of three extents",
+        "2 argument 'y_ptr' of add is a pointer; it is null (where the kernel does not touch it, any other address does)",
+        "0 ",
+        "2 add takes 4 arguments, got 4000000000",
+        refused + "shape is null",
+        refused + "strides are null (rows that lie one behind the other have 1)",
+        refused + "shape is null",
+        refused + "data is null",
+        refused + "shape is -256",
+    ]
+    assert lines[-1].startswith("2 ") and "256" in lines[-1]  # no elements: another shape than it was compiled for
+
+
+@needs_compiler
 def test_damage_is_an_error(bundle):
     """Cut off anywhere, or with a bit that is another one, machine code included."""
     text = run_c(

@@ -1,6 +1,7 @@
 """What torch.compile's Inductor makes of programs with our Triton, against eager: run by `tilery run`, with a device and names of
 groups below."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -96,6 +97,18 @@ def assembled():
         return compile_for(source, target, options)
 
     triton.compile = compile_for_all
+
+
+def emulated():
+    """From here on generated kernels are the emulated GPU's, whose memory is the CPU's."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+
+    from tilery.tileon.compiler.kernel import KernelHandle
+
+    compile_for, arch = triton.compile, int(os.environ["TILERY_EMULATE"].split(",")[0].strip("sm_a"))
+    triton.compile = lambda source, target, options: compile_for(source, GPUTarget("cuda", arch, 32), options)
+    KernelHandle._is_here = True  # to Inductor, which knows of a CPU alone
 
 
 def check_code(codes):
@@ -223,7 +236,7 @@ def caches():
     print(counters["inductor"]["fxgraph_cache_hit"], counters["inductor"]["fxgraph_cache_miss"])
 
 
-GROUPS = {function.__name__: function for function in (assembled, kinds, shapes, templates, flex, kernels, caches)}
+GROUPS = {function.__name__: function for function in (assembled, emulated, kinds, shapes, templates, flex, kernels, caches)}
 
 if __name__ == "__main__":  # torch's compile workers may import the main module, too
     for name in sys.argv[2:]:

@@ -1,18 +1,23 @@
 """torch.compile with our Triton: generated kernels agree with eager. The programs are in inductor.py."""
 
+import os
 from pathlib import Path
 
 import pytest
+from processes import ROOTS
 
 PROGRAM = Path(__file__).with_name("inductor.py")
+EMULATED = Path(os.environ["TILERY_BUILD_DIR"]) / "tests" / "emulator" / "gpu"
 
 
 @pytest.fixture
 def inductor(python, tmp_path):
     """Runs groups of inductor.py with caches of their own and gives what they print."""
 
-    def run(*groups, workers=1):
+    def run(*groups, workers=1, gpu=None):
         environment = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"), "TORCHINDUCTOR_COMPILE_THREADS": str(workers)}
+        if gpu:
+            environment |= {"TILERY_EMULATE": gpu, "PYTHONPATH": os.pathsep.join([str(EMULATED), *ROOTS])}
         done = python("-m", "tilery", "run", str(PROGRAM), "cpu", *groups, files={}, environment=environment.items())
         assert done.returncode == 0, done.stdout + done.stderr
         assert "Traceback" not in done.stderr and "previously registered" not in done.stderr, done.stderr
@@ -40,6 +45,13 @@ def test_templates_of_products(inductor):
 @pytest.mark.long
 def test_generated_kernels_are_code_for_gpus(inductor):
     assert inductor("assembled", "kinds", "perceptron") == ["assembled", "kinds", "perceptron"]
+
+
+@pytest.mark.skipif(not (EMULATED / "tilery").is_dir(), reason="needs the emulated GPU, which ./run test builds")
+@pytest.mark.parametrize("gpu", ["sm_90a,races", "sm_80,races"])
+def test_on_an_emulated_gpu(inductor, gpu):
+    """Convolutions: what their gradients are gathered by once was read where nobody had stored it."""
+    assert inductor("emulated", "convolutions", gpu=gpu) == ["emulated", "convolutions"]
 
 
 def test_workers_compile_and_caches_remember(inductor):

@@ -60,7 +60,7 @@ def run(tmp_path, text, crash, **environment):
 
 
 # LLVM's optimisations, what its code generation does otherwise without them, a pass of ours.
-@pytest.mark.parametrize("how", ["fault", "abort", "overflow"])
+@pytest.mark.parametrize("how", ["fault", "abort", "exit", "overflow"])
 @pytest.mark.parametrize("step", ["LLVM: EarlyCSEPass", "LLVM: Greedy Register Allocator", "contract-loops"])
 def test_a_second_try_does_without(tmp_path, how, step):
     said = run(

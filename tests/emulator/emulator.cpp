@@ -1,10 +1,10 @@
 #include "emulator.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/targets/cpu/emit_object.h"
-#include "compiler/targets/cuda/emit_block.h"
-#include "compiler/targets/cuda/lower_to_blocks.h"
-#include "compiler/targets/cuda/lowering.h"
-#include "compiler/targets/cuda/simt.h"
+#include "compiler/targets/cuda/block/emit_block.h"
+#include "compiler/targets/cuda/block/lower_to_blocks.h"
+#include "compiler/targets/cuda/ptx/lowering.h"
+#include "compiler/targets/cuda/simt/simt.h"
 #include "machine.h"
 #include "runtime/cuda/reports.h"
 #include "watch.h"
@@ -56,9 +56,9 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
   lower::Options lanes{lowering, disjoint, /*fpContract=*/false};
   tile::KernelOp kernel = *source.getOps<tile::KernelOp>().begin();
   if (path == Path::General) {
-    cuda::BlockPlan plan = cuda::planBlock(kernel, lanes, tileBytes, rowElements);
+    cuda::SimtPlan plan = cuda::planSimt(kernel, lanes, tileBytes, rowElements);
     auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) {
-      return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emitBlock();
+      return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emit();
     };
     return emit(kernel, code, disjoint);
   }

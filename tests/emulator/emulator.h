@@ -2,8 +2,8 @@
 // Runs GPU code on the CPU: the threads of a block are fibers, its barriers, copies and matrix products are computed as the manual has them.
 #include "compiler/ir/Tile.h"
 #include "compiler/lower/emitter.h"
-#include "compiler/targets/cuda/block_machine.h"
-#include "compiler/targets/cuda/block_plan.h"
+#include "compiler/targets/cuda/ptx/block_machine.h"
+#include "compiler/targets/cuda/simt/simt_plan.h"
 #include "run.h"
 #include "runtime/elf_code.h"
 
@@ -44,7 +44,7 @@ private:
 };
 
 /// Translates by the general path and runs. `unsupported` receives the message of what cannot be translated. `rowElements`: of a row that a
-/// block has for itself (planBlock).
+/// block has for itself (planSimt).
 std::string runBlocks(mlir::ModuleOp module, bool disjoint, const uint32_t grid[3], const uint64_t *slots,
                       std::string &unsupported, int64_t rowElements = cuda::longestOwnRow);
 

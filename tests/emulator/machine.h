@@ -1,6 +1,6 @@
 #pragma once
 // The block machine whose instructions are calls of the emulator.
-#include "compiler/targets/cuda/block_machine.h"
+#include "compiler/targets/cuda/ptx/block_machine.h"
 
 namespace tilery::emulator {
 

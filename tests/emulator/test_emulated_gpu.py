@@ -108,3 +108,38 @@ def test_code_is_kept_for_other_processes(run):
 def test_settings_that_make_no_sense(run, settings):
     done = run("_native.gpu_count()", settings)
     assert done.returncode == 2 and f"TILERY_EMULATE={settings}: expected a GPU" in done.stderr
+
+
+UNORDERED = """
+from tilery import tilelang
+import tilery.tilelang.language as T
+
+@tilelang.jit(out_idx=[-1])
+def turned(waits):
+    @T.prim_func
+    def main(X: T.Tensor((64,), "float32"), Y: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            t = T.get_thread_binding()
+            X[t] = X[t] + 1
+            if waits:
+                T.sync_threads()
+            Y[t] = X[63 - t]
+
+    return main
+
+x = torch.randn(64, device="cuda")
+y = turned(True)(x)
+assert torch.equal(y, x.flip(0))
+print("ordered", flush=True)
+turned(False)(x)
+torch.cuda.synchronize()
+"""
+
+
+def test_accesses_that_nothing_orders(run):
+    """With `races` they fail, by kept code, too; programs that wait for their threads pass."""
+    for _ in range(2):
+        done = run(UNORDERED, "sm_90a,races")
+        assert done.returncode and done.stdout == "ordered\n" and "nothing orders the two" in done.stderr, done.stderr
+    done = run(PRODUCT, "sm_90a,races")
+    assert done.returncode == 0, done.stderr

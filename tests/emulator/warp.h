@@ -1,6 +1,6 @@
 #pragma once
 // What the threads of a warp do together in matrix products (PTX ISA, "Matrix Fragments"), computed for one of them from all their operands.
-#include "compiler/targets/cuda/mma_plan.h"
+#include "compiler/targets/cuda/ptx/mma_form.h"
 #include <cstdint>
 
 namespace tilery::emulator {

@@ -1,7 +1,7 @@
 #pragma once
 // Products of the 128 threads of a warpgroup. What a thread gets for its sums before it has waited are tokens: NaNs that say which sums they
 // stand for, so that code that reads them too early computes nothing else.
-#include "compiler/targets/cuda/wgmma_form.h"
+#include "compiler/targets/cuda/ptx/wgmma_form.h"
 #include <array>
 #include <cstdint>
 #include <deque>

@@ -2,13 +2,14 @@
 #include "assembler.h"
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/block/ir/Block.h"
-#include "compiler/block/passes.h"
+#include "compiler/block/passes/passes.h"
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/oracle/element.h"
 #include "compiler/oracle/oracle.h"
 #include "compiler/passes/passes.h"
 #include "compiler/record.h"
 #include "gpu.h"
+#include "remote.h"
 #include "tests/emulator/emulator.h"
 #include <cmath>
 #include <cstring>
@@ -148,8 +149,15 @@ Outcome machine(const Program &program, ModuleOp module, const Memory &wanted, c
   if (failed(code))
     return errors.empty() ? Outcome{Outcome::Differs, "the back end fails without a message"}
                           : Outcome{Outcome::Skipped, errors.substr(0, errors.find('\n'))};
-  std::vector<KernelPtr> kernels = load(CodeImage{code->object, code->kernels, ""});
+  CodeImage image{code->object, code->kernels, ""};
   Memory memory(program);
+  if (!remoteCommand.empty()) {
+    std::string wrong = runRemotely(program, image, options.disjoint, memory.arrays);
+    if (wrong.empty())
+      wrong = compare(program, wanted, memory, shadow);
+    return wrong.empty() ? Outcome() : Outcome{Outcome::Differs, wrong};
+  }
+  std::vector<KernelPtr> kernels = load(image);
   TileryLaunch launch{memory.slots.data(),
                       {program.grid[0], program.grid[1], program.grid[2]},
                       options.disjoint ? TILERY_DISJOINT : 0u,

@@ -19,7 +19,7 @@ enum class Against { Passes, BlockPasses, Machine, Blocks, Gpu, Assembler };
 /// Elementwise and integer results must have the same bits, rounded ones (dot, reductions, math functions) lie in the oracle's
 /// interval. Skipped: the back end has no lowering for an op, or the oracle's result is not determined.
 Outcome check(const Program &program, mlir::ModuleOp module, Against against);
-/// The CPU target that `Against::Machine` compiles for, one that this processor runs.
+/// The CPU target that `Against::Machine` compiles for, one that this processor runs, or the other one (remote.h).
 inline std::string machineTarget = "host";
 
 /// Names the first pass after which the oracle's result differs; empty if none.

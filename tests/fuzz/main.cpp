@@ -1,12 +1,14 @@
 // tilery-fuzz [--count N] [--first SEED] [--step S] [--jobs J] [--against passes|block-passes|machine|blocks|assembler|gpu]
-//   [--target avx2|avx512|sapphirerapids] [--print SEED]
+//   [--target avx2|avx512|sapphirerapids|aarch64-neon|aarch64-dotprod] [--runner COMMAND] [--print SEED]
 // N programs of seeds S (1) apart: `--first 3 --step 11` are those written for threads, `--first 5 --step 17` products.
+// `--runner "qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/tilery-aarch64-runner"` runs machine code on another processor than this.
 // Worker processes, so that a crash of generated code is one more finding.
 #include "check.h"
 #include "compiler/block/ir/Block.h"
-#include "compiler/block/passes.h"
+#include "compiler/block/passes/passes.h"
 #include "compiler/passes/passes.h"
 #include "compiler/targets/cpu/target.h"
+#include "remote.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <csignal>
 #include <cstring>
@@ -51,9 +53,11 @@ std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
       settings.against = *against;
     } else if (option == "--target") {
       const cpu::CpuTarget *target = cpu::findTarget(value.str());
-      if (!target || !cpu::hostRuns(*target))
-        return "--target takes a CPU target that this processor runs, not `" + value.str() + "`";
+      if (!target)
+        return "--target takes a CPU target, not `" + value.str() + "`";
       machineTarget = value.str();
+    } else if (option == "--runner") {
+      remoteCommand = value.str();
     } else if (!llvm::is_contained({"--count", "--first", "--step", "--jobs", "--print"}, option)) {
       return "unknown option " + option.str();
     } else if (!isNumber || (llvm::is_contained({"--jobs", "--step"}, option) && number == 0)) {
@@ -70,6 +74,8 @@ std::string parse(llvm::ArrayRef<const char *> arguments, Settings &settings) {
       settings.printed = number;
     }
   }
+  if (remoteCommand.empty() && !cpu::hostRuns(*cpu::findTarget(machineTarget)))
+    return "this processor does not run code for " + machineTarget + "; --runner takes a command that does";
   return "";
 }
 

@@ -1,13 +1,15 @@
 """Random programs of a language, or of all three: written, run, compared, and where they fail shrunk.
 
 usage: ./run python tests/programs/campaign.py [LANGUAGE ...] [--first SEED] [--count N] [--jobs N] [--device cpu|cuda]
-           [--target avx2|avx512|sapphirerapids] [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
+           [--target avx2|avx512|sapphirerapids|aarch64-...] [--print SEED] [--shrink SECONDS] [--keep FOLDER] [--invalid]
        ./run python tests/programs/campaign.py --files FILE ...      programs that were kept
 
+Code for AArch64 (aarch64-neon, aarch64-dotprod) runs under qemu (tests/aarch64).
 What machine code is made for is the process's business: TILERY_EMULATE=sm_90a (or sm_90a,late, sm_80) the emulated GPU. The last
 line: `LANGUAGE: N agree, N undetermined, N invalid, N failed`."""
 
 import argparse
+import contextlib
 import importlib
 import os
 import pickle
@@ -118,9 +120,18 @@ def program_of(language, seed, options):
     return frame.Program.read(Path(seed).read_text()) if options.files else written(language, seed)
 
 
+def elsewhere(options):
+    """Within it launches run where the options say."""
+    if (options.target or "").startswith("aarch64"):
+        from aarch64 import launches
+
+        return launches.there(options.target)
+    return contextlib.nullcontext()
+
+
 def work(language, seeds, options, path):
     """Runs the programs of some seeds (or files), and notes each in the file. A program that hangs ends the process."""
-    with open(path, "ab") as report:
+    with open(path, "ab") as report, elsewhere(options):
         for seed in seeds:
             program = program_of(language, seed, options)
             limit(0 if on_gpu(options) else LIMIT)
@@ -242,7 +253,7 @@ def main():
     from tilery import compat
 
     compat.install()
-    if options.target:
+    if options.target and not options.target.startswith("aarch64"):
         from tilery.core import cache
 
         cache.target_of = lambda device: options.target

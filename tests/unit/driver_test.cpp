@@ -49,7 +49,7 @@ TEST(Driver, TextsAreMadeWhereTheyAreWanted) {
 
 TEST(Driver, EveryTargetHasItsCode) {
   auto module = Module::parse(copy);
-  for (const char *target : {"avx2", "avx512", "sapphirerapids"}) {
+  for (const char *target : {"avx2", "avx512", "sapphirerapids", "aarch64-neon", "aarch64-dotprod"}) {
     CompileOptions options;
     options.target = target;
     EXPECT_EQ(compile(*module, options).image.object.substr(1, 3), "ELF") << target;

@@ -1,11 +1,9 @@
 // Verifiers of the ops in BlockRole.td.
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/ir/gpu.h"
 
 using namespace mlir;
 using namespace tilery;
 using namespace tilery::block;
-
-constexpr int64_t registersOfBlock = 65536;
 
 template <typename Op> static bool contains(Operation *op) {
   return op->walk([](Op) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -38,8 +36,8 @@ LogicalResult RolesOp::verifyRegions() {
     return emitOpError("needs a role");
   if (warp > 32)
     return emitOpError() << "has " << warp << " warps, a block has at most 32";
-  if (registers > registersOfBlock)
-    return emitOpError() << "needs " << registers << " registers, a block has " << registersOfBlock;
+  if (registers > registersOfAll)
+    return emitOpError() << "needs " << registers << " registers, a block has " << registersOfAll;
   return success();
 }
 

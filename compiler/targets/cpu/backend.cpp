@@ -2,9 +2,21 @@
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/targets/backend.h"
 #include "compiler/targets/cpu/block_sizes.h"
+#include "compiler/targets/cpu/emit_object.h"
 
 namespace tilery::cpu {
 namespace {
+
+/// Throws where code for it cannot be made here.
+const CpuTarget &targetNamed(const std::string &name) {
+  const CpuTarget &target = *findTarget(name);
+  if (!canEmit(target))
+    throw Error({Diagnostic::Kind::Value,
+                 "this build of tilery compiles for x86-64 and NVIDIA GPUs only, not for " + name,
+                 "a build from source (./run build) has LLVM's back end for it, too",
+                 {}});
+  return target;
+}
 
 class CpuBackend : public Backend {
 public:
@@ -15,7 +27,7 @@ public:
     names.insert(names.begin(), "host");
     return names;
   }
-  std::string key(const std::string &name) const override { return findTarget(name)->key(); }
+  std::string key(const std::string &name) const override { return targetNamed(name).key(); }
   llvm::ArrayRef<llvm::StringLiteral> hints() const override {
     static constexpr llvm::StringLiteral heeded[] = {"launch_cooperative_grid", "unroll", "vectorize"};
     return heeded;
@@ -23,7 +35,7 @@ public:
   arrange::Cost blockCost(int) const override { return cpu::blockCost(numThreads()); }
   mlir::FailureOr<Translation> compile(mlir::ModuleOp module, const CompileOptions &options) const override {
     Options own;
-    own.target = *findTarget(options.target);
+    own.target = targetNamed(options.target);
     own.disjoint = options.disjoint;
     own.fpContract = options.fpContract;
     own.plainTile = options.plainTile;

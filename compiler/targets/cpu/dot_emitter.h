@@ -68,6 +68,7 @@ private:
   std::optional<PackRows> rowsOf(const DotOperand &operand, mlir::Type element, llvm::Value *first, llvm::Value *bytes,
                                  int64_t ahead);
   llvm::Value *inside(const DotOperand &operand, const Sliver &sliver, llvm::SmallVectorImpl<KnownBound> &known);
+  bool hasSeveralStored(mlir::Value indices);
   llvm::Value *consecutive(mlir::Value indices, const Sliver &sliver);
   llvm::Value *inRuns(tile::LoadOp load, mlir::Value steps, llvm::Value *first, unsigned count, unsigned lanes);
   int64_t number();
@@ -89,6 +90,7 @@ private:
   llvm::AllocaInst *copies[2] = {}; // where those of B, of A are
   bool rowMoves = false;            // the innermost loop goes over positions along a sliver
   bool kIsOutside = false;          // and k is of the next one
+  bool kIsWhole = false;            // lanes along K begin at a multiple of their number
   llvm::Value *ldc = nullptr;       // elements a row of where the products go
   llvm::Value *alone[2] = {};       // the program packs B, A for itself (i1); null: never
   llvm::Value *oneRow = nullptr;    // no more than one row of few is used (i1); null: never asked

@@ -1,5 +1,6 @@
 #include "compiler/targets/cpu/dot_tiles.h"
 #include "compiler/lower/loop.h"
+#include "llvm/IR/IntrinsicsAArch64.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 namespace tilery::cpu {
@@ -30,9 +31,11 @@ unsigned packOf(Multiply multiply) {
 }
 
 DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
-                           Multiply multiply) {
+                           Multiply multiply, bool aUnsigned, bool bUnsigned) {
   DotBlocking blocking;
   blocking.multiply = multiply;
+  blocking.aUnsigned = aUnsigned, blocking.bUnsigned = bUnsigned;
+  blocking.alike = target.architecture == Architecture::aarch64;
   blocking.rowsOuter = target.avx512;
   blocking.lanes = target.lanes(elementBits);
   if (inTiles(multiply)) {
@@ -43,9 +46,8 @@ DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsi
   // Accumulators + one vector per column block of B + one broadcast fit the registers; 512-bit FMAs broadcast from memory.
   unsigned spare = target.avx512 ? vectors + 1 : vectors + 2;
   // Two more where what flipped bytes add is added up, a lane a row.
-  bool quads = multiply == Multiply::int8Quads;
-  unsigned rows = quads ? std::min(blocking.lanes, (target.vectorRegisters - spare - 2) / vectors)
-                        : (target.vectorRegisters - spare) / vectors;
+  unsigned rows = blocking.flipsB() ? std::min(blocking.lanes, (target.vectorRegisters - spare - 2) / vectors)
+                                    : (target.vectorRegisters - spare) / vectors;
   blocking.rows = cut(m, 1, rows);
   blocking.columns = cut(n, blocking.lanes, vectors * blocking.lanes);
   blocking.unroll = kMultiple % 4 == 0 ? 4 : kMultiple % 2 == 0 ? 2 : 1;
@@ -125,6 +127,9 @@ llvm::Value *MicroKernel::multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Valu
   }
   if (blocking.multiply == Multiply::int8Quads) {
     auto *bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 4 * lanes);
+    if (blocking.alike)
+      return b.CreateIntrinsic(blocking.aUnsigned ? llvm::Intrinsic::aarch64_neon_udot : llvm::Intrinsic::aarch64_neon_sdot,
+                               {vector, bytes}, {sum, b.CreateBitCast(y, bytes), b.CreateBitCast(x, bytes)});
     auto product = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
     if (!blocking.aUnsigned)
       std::swap(x, y); // the unsigned ones come first

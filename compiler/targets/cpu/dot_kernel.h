@@ -19,7 +19,7 @@ enum class Multiply {
   single,
   bf16Pairs,  ///< vdpbf16ps: two bf16 values, the first in the high half
   int16Pairs, ///< vpmaddwd: two 16-bit integers, the first in the low half, as in all that follow
-  int8Quads, ///< vpdpbusd: four bytes, one operand's signed, the other's not: where both are alike, B's are packed with the highest bit flipped
+  int8Quads, ///< vpdpbusd: four bytes, one operand's signed, the other's not (`alike`: sdot, udot); else B's have the highest bit flipped
   bf16Tiles, ///< tdpbf16ps of AMX
   int8Tiles, ///< tdpb??d of AMX: four bytes
 };
@@ -35,7 +35,8 @@ struct DotBlocking {
   unsigned unroll = 1;                       ///< steps of K per iteration; K is a multiple of it
   Multiply multiply = Multiply::single;      ///< k counts words
   bool aUnsigned = false, bUnsigned = false; ///< int8Tiles, int8Quads: what the bytes are
-  bool flipsB() const { return multiply == Multiply::int8Quads && aUnsigned == bUnsigned; }
+  bool alike = false;                        ///< int8Quads: the instruction takes bytes of one kind
+  bool flipsB() const { return multiply == Multiply::int8Quads && (aUnsigned == bUnsigned) != alike; }
   /// AMX: words of K in a tile register, else 0. A sliver of A then is [k / tileDepth][rows][tileDepth], as tile registers are loaded.
   unsigned tileDepth = 0;
   /// One sliver of A times all slivers of B, then the next: else one sliver of B times all of A. The 2 MiB of L2 and the prefetcher of a
@@ -48,7 +49,7 @@ struct DotBlocking {
 
 /// Blocking for an M x N tile whose K is a multiple of `kMultiple` words. `elementBits`: of the compute type.
 DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
-                           Multiply multiply = Multiply::single);
+                           Multiply multiply = Multiply::single, bool aUnsigned = false, bool bUnsigned = false);
 
 /// The kernel function for `rows` rows and `columns` elements (<= vectors * lanes) of a row-major C with `ldc` elements a row:
 ///   void (const T *a, const T *b, int64_t k, T *c, int64_t ldc, bool accumulate): c = (accumulate ? c : 0) + a * b, products added in increasing k.

@@ -1,6 +1,7 @@
 #include "compiler/targets/cpu/dot_plan.h"
 #include "compiler/targets/cpu/dot_sharing.h"
 #include "compiler/targets/cpu/dot_tiles.h"
+#include "compiler/analysis/lane_repeats.h"
 #include "compiler/analysis/lane_runs.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/aliasing.h"
@@ -263,12 +264,14 @@ static Multiply multiplyOf(const DotPlan &plan, const CpuTarget &target) {
     return fits && target.fastDotBF16 ? Multiply::bf16Pairs : Multiply::single;
   }
   if (plan.compute.isInteger(32)) {
-    if (both([](const DotOperand &each) { return elementOf(each.tile).isInteger(8); }))
-      return fitTiles(4) ? Multiply::int8Tiles : target.dotInt8 ? Multiply::int8Quads : Multiply::int16Pairs;
+    if (both([](const DotOperand &each) { return elementOf(each.tile).isInteger(8); })) {
+      if (fitTiles(4) || target.dotInt8)
+        return fitTiles(4) ? Multiply::int8Tiles : Multiply::int8Quads;
+    }
     auto fits = [](const DotOperand &each) {
       return elementOf(each.tile).isInteger(8) || (elementOf(each.tile).isInteger(16) && !each.isUnsigned);
     };
-    return both(fits) ? Multiply::int16Pairs : Multiply::single;
+    return target.dotInt16 && both(fits) ? Multiply::int16Pairs : Multiply::single;
   }
   return Multiply::single;
 }
@@ -298,8 +301,8 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
   plan.farFetch = target.farFetch;
   Multiply multiply = multiplyOf(plan, target);
   plan.pack = packOf(multiply);
-  plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), multiply);
-  plan.blocking.aUnsigned = plan.a.isUnsigned, plan.blocking.bUnsigned = plan.b.isUnsigned;
+  plan.blocking = chooseBlocking(target, plan.m, plan.n, plan.packedK(), plan.compute.getIntOrFloatBitWidth(), multiply,
+                                 plan.a.isUnsigned, plan.b.isUnsigned);
 
   for (DotOperand *operand : {&plan.a, &plan.b}) {
     unsigned along = rank - (operand->isA ? 2 : 1), contracted = rank - (operand->isA ? 1 : 2);
@@ -310,7 +313,9 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
       operand->isPlain = source.access.isStrided(outer) && source.access.isStrided(inner);
       bool across = contiguousAlong(source.access, outer);
       operand->kMajor = contiguousAlong(source.access, inner) && !(across && !operand->isA);
-      if (operand->isA) // few rows: gathered along K rather than along them
+      bool repeats = !source.access.isStrided(inner) && analysis::laneRepeats(source.access.getSteps()[inner]) > 1;
+      operand->kMajor |= repeats && !across; // of several weights in a byte or a word along K one is loaded
+      if (operand->isA)                      // few rows: gathered along K rather than along them
         operand->kMajor |= !(across || runsAlong(source.access, outer, plan.blocking.lanes));
     }
     if (operand->kMajor && !stored(operand->tile))

@@ -25,9 +25,15 @@
 #include <mutex>
 
 namespace tilery::cpu {
-namespace {
-constexpr const char *triple = "x86_64-unknown-linux-gnu";
+// A program may be linked without this back end, which is large (cmake/Llvm22.cmake): nothing comes out of an archive for a weak reference.
+// By other names, since LLVM's headers say that other libraries may have these functions.
+#define TILERY_MAY_BE_MISSING(name) asm("LLVMInitializeAArch64" name) __attribute__((weak, visibility("hidden")))
+void aarch64TargetInfo() TILERY_MAY_BE_MISSING("TargetInfo");
+void aarch64Target() TILERY_MAY_BE_MISSING("Target");
+void aarch64TargetMC() TILERY_MAY_BE_MISSING("TargetMC");
+void aarch64AsmPrinter() TILERY_MAY_BE_MISSING("AsmPrinter");
 
+namespace {
 std::unique_ptr<llvm::TargetMachine> makeMachine(const CpuTarget &target, bool fpContract, bool plain) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -35,9 +41,15 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const CpuTarget &target, bool f
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    if (aarch64Target) {
+      aarch64TargetInfo();
+      aarch64Target();
+      aarch64TargetMC();
+      aarch64AsmPrinter();
+    }
   });
   std::string error;
-  llvm::Triple t(triple);
+  llvm::Triple t(target.triple());
   const llvm::Target *registered = llvm::TargetRegistry::lookupTarget(t, error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = fpContract ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Strict;
@@ -158,8 +170,10 @@ void repairMaskedAccesses(llvm::Module &module) {
 }
 } // namespace
 
+bool canEmit(const CpuTarget &target) { return target.architecture == Architecture::x86 || aarch64Target; }
+
 void prepareModule(llvm::Module &module, const CpuTarget &target) {
-  module.setTargetTriple(llvm::Triple(triple));
+  module.setTargetTriple(llvm::Triple(target.triple()));
   module.setDataLayout(machineFor(target, true).createDataLayout());
   module.setPICLevel(llvm::PICLevel::SmallPIC);
 }

@@ -12,11 +12,14 @@ struct EmitOptions {
   std::string *asmText = nullptr;  // receives the assembly text
 };
 
+/// Whether this program has LLVM's back end for the target.
+bool canEmit(const CpuTarget &target);
+
 /// Sets triple and data layout of `module` for `target`; call before building functions in it.
 void prepareModule(llvm::Module &module, const CpuTarget &target);
 
-/// Optimises `module` and returns a relocatable x86-64 ELF object (PIC, small code model). External functions are called through the
-/// GOT (R_X86_64_GOTPCRELX); constants are reached by R_X86_64_PC32. Unwind information is in .eh_frame, line tables in .debug_line.
+/// Optimises `module` and returns a relocatable ELF object (PIC, small code model). External functions are called through the GOT
+/// (R_X86_64_GOTPCRELX, R_AARCH64_ADR_GOT_PAGE); constants are reached relative to the code (R_X86_64_PC32). Unwind information is in .eh_frame, line tables in .debug_line.
 /// Throws nothing; aborts only if the module is malformed (a defect of the caller; tests verify modules).
 std::string emitObject(llvm::Module &module, const CpuTarget &target, const EmitOptions &options);
 

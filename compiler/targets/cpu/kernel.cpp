@@ -50,7 +50,8 @@ void CpuKernel::emitEntry() {
   llvm::Value *next = b.CreateAdd(id, e.i64(1), "", true, true);
   programs.repeat(next, b.CreateICmpSLT(next, end));
   programs.leave();
-  if (nests.hasStreamed) // such stores are ordered by nothing else
+  // Nothing else orders such stores on x86.
+  if (nests.hasStreamed && e.module.getTargetTriple().isX86())
     b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
   b.CreateRetVoid();
 }
@@ -97,18 +98,34 @@ void CpuKernel::mayLeave() {
   b.SetInsertPoint(stay);
 }
 
+/// Says where registers hold few sums: multiplications wait for those before them, or need a load each.
+static void explainFewSums(Operation *op, const DotPlan &product, const std::string &tile) {
+  constexpr unsigned enough = 8; // sums on their way: 4 cycles, of two multiplications each
+  const DotBlocking &blocking = product.blocking;
+  unsigned rows = blocking.rows.width, vectors = blocking.columns.width / blocking.lanes;
+  bool loads = product.pack > 1 && vectors < 2; // of what is multiplied faster than it is loaded
+  if (inTiles(blocking.multiply) || (rows * vectors >= enough && !loads))
+    return;
+  explain::find(op, "small",
+                "registers hold " + llvm::Twine(rows) + " x " + llvm::Twine(vectors) + " vectors of sums: " + tile +
+                    ", of which " + (rows * vectors < enough ? "too few are added to at a time" : "each is added to by a load"),
+                "take larger tiles of products: 8 rows or more, and columns in multiples of " +
+                    std::to_string(2 * blocking.lanes) + " (32 x 32 is better, 64 x 64 enough)");
+}
+
 /// Says where registers multiply much that is no element of the tile.
 static void explainPadding(Operation *op, const DotPlan &product) {
   const DotBlocking &blocking = product.blocking;
   int64_t columns = blocking.columns.start(blocking.columns.slivers),
           padded = columns * product.m * product.packedK() * product.pack;
   int64_t used = product.n * product.m * product.k, percent = 100 - 100 * used / std::max<int64_t>(padded, 1);
-  if (percent < 20)
-    return;
-  explain::find(op, "ragged",
-                std::to_string(percent) + " % of what registers multiply is padding: a tile of " + std::to_string(product.m) +
-                    " x " + std::to_string(product.n) + ", K " + std::to_string(product.k),
-                "give tiles of products columns in multiples of " + std::to_string(blocking.lanes));
+  std::string tile =
+      "a tile of " + std::to_string(product.m) + " x " + std::to_string(product.n) + ", K " + std::to_string(product.k);
+  if (percent >= 20)
+    return explain::find(op, "ragged", std::to_string(percent) + " % of what registers multiply is padding: " + tile,
+                         "give tiles of products columns in multiples of " + std::to_string(blocking.lanes) +
+                             (product.m < 8 ? ", and 8 rows or more (32 x 32 is better)" : ""));
+  explainFewSums(op, product, tile);
 }
 
 /// Whether a tile goes through elementwise operations to what the loop around it carries on.

@@ -9,9 +9,9 @@ lower::Machine machineOf(const CpuTarget &isa) {
   lower::Machine machine;
   machine.vectorBits = isa.vectorBits;
   machine.vectorRegisters = isa.vectorRegisters;
-  machine.unsignedVectors = isa.avx512;
+  machine.unsignedVectors = isa.unsignedVectors;
   machine.stridedLoad = 8; // a gather, or a load and an insertion a lane: docs/notebook.md, "Thresholds of the planner"
-  machine.maskedBits = isa.avx512 ? 8 : 32;
+  machine.maskedBits = isa.maskedBits;
   machine.storesDivisions = true;
   machine.storesRepeated = true;
   machine.storesJoined = true;

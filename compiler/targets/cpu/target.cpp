@@ -21,7 +21,9 @@ CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool
   t.name = name;
   t.cpu = cpu;
   t.vectorBits = bits;
-  t.avx512 = bits == 512;
+  t.avx512 = t.unsignedVectors = bits == 512;
+  t.maskedBits = t.avx512 ? 8 : 32;
+  t.dotInt16 = true;
   t.vectorRegisters = t.avx512 ? 32 : 16;
   // Without this LLVM prefers 256-bit registers on some AVX-512 processors and splits our vectors.
   t.features = t.avx512 ? "-prefer-256-bit" : "";
@@ -36,11 +38,28 @@ CpuTarget make(const char *name, const char *cpu, unsigned bits, bool bf16, bool
   return t;
 }
 
+/// What every processor of Armv8-A has: NEON's 32 registers of 128 bits, fused multiply-adds, conversions of f16; no masks. Later ones have
+/// dot products of bytes, and atomic updates of one instruction.
+CpuTarget neon(const char *name, bool later) {
+  CpuTarget t;
+  t.name = name;
+  t.architecture = Architecture::aarch64;
+  t.cpu = "generic";
+  t.features = later ? "+neon,+dotprod,+lse" : "+neon";
+  t.dotInt8 = later;
+  t.vectorBits = 128;
+  t.vectorRegisters = 32;
+  t.unsignedVectors = true;
+  return t;
+}
+
 const std::vector<CpuTarget> &table() {
   static const std::vector<CpuTarget> targets = {
       make("avx2", "znver3", 256, false, false, false, false),
       make("avx512", "znver4", 512, true, true, false, false),
       make("sapphirerapids", "sapphirerapids", 512, true, true, true, true),
+      neon("aarch64-neon", false),
+      neon("aarch64-dotprod", true),
   };
   return targets;
 }
@@ -93,6 +112,8 @@ bool hostRuns(const CpuTarget &target) {
   if (target.name == "host")
     return true;
   const CpuTarget &host = hostTarget();
+  if (target.architecture != host.architecture)
+    return false;
   if (!hostHas("avx2") || !hostHas("fma") || !hostHas("f16c") || !hostHas("bmi2"))
     return false;
   return (!target.avx512 || host.avx512) && (!target.dotBF16 || host.dotBF16) && (!target.dotInt8 || host.dotInt8) &&

@@ -1,12 +1,12 @@
 #include "compiler/targets/cuda/cuda.h"
-#include "compiler/targets/cuda/emit_block.h"
-#include "compiler/targets/cuda/lower_to_blocks.h"
-#include "compiler/targets/cuda/lowering.h"
-#include "compiler/targets/cuda/math_library.h"
+#include "compiler/targets/cuda/block/emit_block.h"
+#include "compiler/targets/cuda/block/lower_to_blocks.h"
+#include "compiler/targets/cuda/ptx/lowering.h"
+#include "compiler/targets/cuda/ptx/math_library.h"
 #include "compiler/targets/cuda/order_sums.h"
-#include "compiler/targets/cuda/ptx.h"
-#include "compiler/targets/cuda/ptx_machine.h"
-#include "compiler/targets/cuda/simt.h"
+#include "compiler/targets/cuda/ptx/ptx.h"
+#include "compiler/targets/cuda/ptx/ptx_machine.h"
+#include "compiler/targets/cuda/simt/simt.h"
 #include "compiler/explain/findings.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/kernel_info.h"
@@ -74,7 +74,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
         explainGeneral(kernel, why);
       if (!options.plainTile)
         lower::openPairs(kernel, lower::Pairs::spread);
-      BlockPlan plan = planBlock(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
+      SimtPlan plan = planSimt(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.plan);
         if (!why.empty())
@@ -82,7 +82,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
         plan.print(stream, kernel);
       }
       Progress::step("making LLVM IR");
-      gpu = SimtEmitter(e, kernel, plan, options.target, machine).emitBlock();
+      gpu = SimtEmitter(e, kernel, plan, options.target, machine).emit();
     }
     if (failed(gpu))
       return failure();

@@ -1,7 +1,7 @@
 #pragma once
 // The CUDA back end's entry point: tile IR in, PTX out.
 #include "compiler/ir/Tile.h"
-#include "compiler/targets/cuda/target.h"
+#include "compiler/targets/cuda/ptx/target.h"
 #include "compiler/targets/translation.h"
 
 namespace tilery {

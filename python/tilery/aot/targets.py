@@ -16,7 +16,7 @@ CUDA_TARGETS = ("sm_90a", "sm_80")
 # Levels of x86-64, and the targets that make code for them. "avx512" asks for more than the level: VNNI and bf16 (Zen 4, Sapphire
 # Rapids and later ones); a call on a processor without them takes code of the level below.
 LEVELS = {"x86-64-v3": "avx2", "x86-64-v4": "avx512"}
-CPU_TARGETS = ("host", "avx2", "avx512", "sapphirerapids")
+CPU_TARGETS = ("host", "avx2", "avx512", "sapphirerapids", "aarch64-neon", "aarch64-dotprod")
 
 
 def targets_of(device: str) -> tuple[str, ...]:

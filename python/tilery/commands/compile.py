@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="cpu",
         metavar="NAMES",
         help="machines, with commas: cpu (this one, the default), cuda, x86-64-v3, x86-64-v4, avx2, avx512, sapphirerapids, "
-        "sm_80, sm_90a, ... With CPUs and GPUs there are two functions, NAME_cpu and NAME_cuda",
+        "aarch64-neon, aarch64-dotprod, sm_80, sm_90a, ... With CPUs and GPUs there are two functions, NAME_cpu and NAME_cuda",
     )
     parser.add_argument(
         "--grid", "-g", metavar="TEXT", help="Tileon: three C expressions of the arguments; without, the caller gives the grid"

@@ -13,6 +13,7 @@ from ..frontend.wording import shown
 from . import compile
 from .arrays import copied
 from .timing import quantile, time_call
+from .waiting import Waiting
 
 _FEWEST, _MOST = 3, 1000  # calls that a kind of launch is timed for
 _PLAIN = (bool, int, float, str, type(None))
@@ -26,6 +27,7 @@ class Kind:
         self.count = 0
         self.first = 0.0  # milliseconds
         self.times: list[float] = []  # of the calls behind it
+        self.waited = 0.0  # the share of them that threads waited for a processor
         self.why = ""  # there are none
 
 
@@ -69,7 +71,9 @@ class Launches:
             raise
         self.noted(kind, launcher, grid, args, kwargs)
         if not kind.why:
-            kind.times = self._times(lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs))
+            with Waiting() as waiting:
+                kind.times = self._times(lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs))
+            kind.waited = waiting.share
         self.timed(kind)
         return result
 

@@ -48,7 +48,11 @@ class Range:
         """In a comprehension, or wherever else a host sequence is needed: the bounds must be host ints."""
         bounds = (self.lo, self.hi, self.step)
         if not all(isinstance(b, int) for b in bounds):
-            raise error(TypeError, "a range with a run-time bound is looped over by `for` only")
+            raise error(
+                TypeError,
+                "a range with a run-time bound is looped over by `for` only",
+                hint="write a `for` statement, or make the bound known when the kernel is compiled",
+            )
         return iter(range(*bounds))
 
 
@@ -360,8 +364,9 @@ class Language(Regions):
         return self.made(result) if isinstance(callee, type) and self.regions else result
 
     def _refuse_host_function(self, callee: Any, args: Sequence[Any]) -> None:
-        """What was wrong with a call of math.exp, torch.sin, ... with values of run time."""
-        if isinstance(callee, types.BuiltinFunctionType) and any(self.is_value(a) for a in args):
+        """What was wrong with a call of math.exp, torch.sin, np.tanh, ... with values of run time."""
+        is_host = isinstance(callee, types.BuiltinFunctionType) or type(callee).__name__ == "ufunc"  # NumPy's
+        if is_host and any(self.is_value(a) for a in args):
             raise error(
                 TypeError,
                 f"`{callee.__name__}` is a function of the host, which cannot compute with values of run time",

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
-from ..errors import error
+from ..errors import Error, error
 from . import position
 from .jumps import RESULT, Guard, JumpLowering, mark, mark_of
 from .names import Comprehension, assigned, bound_in_comprehension, dotted, parameters
@@ -27,6 +27,7 @@ Node = TypeVar("Node", bound=ast.AST)
 Placed = ast.stmt | ast.expr
 _REFUSED: dict[type[ast.AST], str] = {
     ast.Try: "`try`",
+    ast.With: "`with`",  # of languages that have none
     ast.AsyncFunctionDef: "`async def`",
     ast.AsyncFor: "`async for`",
     ast.AsyncWith: "`async with`",
@@ -84,25 +85,33 @@ class Rewritten:
 
 
 # By the function's code, and as long as that lives: programs make kernels, use them and drop them.
-_cache: weakref.WeakKeyDictionary[types.CodeType, dict[tuple[str, Prepare | None, bool], Rewritten]] = weakref.WeakKeyDictionary()
+Kind = tuple[str, Prepare | None, bool, bool]  # file, prepare, narrow, has_with
+_cache: weakref.WeakKeyDictionary[types.CodeType, dict[Kind, Rewritten]] = weakref.WeakKeyDictionary()
 
 
-def rewrite(function: types.FunctionType, prepare: Prepare | None = None, narrow: bool = False) -> Rewritten:
+def rewrite(
+    function: types.FunctionType, prepare: Prepare | None = None, narrow: bool = False, has_with: bool = True
+) -> Rewritten:
     """Rewrites a function once; later calls return the same code. `prepare` changes the function's tree before, as a language
-    needs it. `narrow`: values of names from outside go through a hook, and functions inside the function are refused."""
+    needs it. `narrow`: values of names from outside go through a hook, and functions inside the function are refused.
+    `has_with`: the language takes `with`."""
     kinds = _cache.setdefault(function.__code__, {})
-    key = function.__code__.co_filename, prepare, narrow
+    key = function.__code__.co_filename, prepare, narrow, has_with
     found = kinds.get(key)
     if found is None:
-        found = kinds[key] = _rewrite(function, prepare, narrow)
+        found = kinds[key] = _rewrite(function, prepare, narrow, has_with)
     return found
 
 
-def _rewrite(function: types.FunctionType, prepare: Prepare | None, narrow: bool) -> Rewritten:
+def _rewrite(function: types.FunctionType, prepare: Prepare | None, narrow: bool, has_with: bool) -> Rewritten:
     definition = tree_of(function)
     if prepare is not None:
         definition = prepare(definition)
     file = function.__code__.co_filename
+    if not has_with:
+        for node in ast.walk(definition):
+            if isinstance(node, ast.With):
+                raise _refusal(node, file, definition)
     new = (_NarrowFunction if narrow else _Function)(definition, file, set()).definition()
     new.decorator_list = []
     new.name = "__t_function"  # so that a recursive function still finds itself where it did
@@ -146,6 +155,15 @@ def _constant(words: Sequence[str]) -> ast.Constant:
     return ast.Constant(value)
 
 
+def _refusal(node: Any, file: str, function: ast.FunctionDef) -> Error:
+    return error(
+        SyntaxError,
+        f"{_REFUSED[type(node)]} is not supported in a kernel",
+        hint="move it out of the kernel, to the code that launches it",
+        chain=[(file, node.lineno, node.col_offset + 1, function.name)],
+    )
+
+
 class _Function(ast.NodeTransformer):
     """Rewrites one function definition (and, through new instances, those nested in it)."""
 
@@ -162,12 +180,7 @@ class _Function(ast.NodeTransformer):
         self.count = 0
 
     def refused(self, node: Any) -> NoReturn:
-        raise error(
-            SyntaxError,
-            f"{_REFUSED[type(node)]} is not supported in a kernel",
-            hint="move it out of the kernel, to the code that launches it",
-            chain=[(self.file, node.lineno, node.col_offset + 1, self.node.name)],
-        )
+        raise _refusal(node, self.file, self.node)
 
     def definition(self) -> ast.FunctionDef:
         body: list[ast.stmt] = []
@@ -526,5 +539,5 @@ class _NarrowFunction(_Function):
         )
 
 
-for _kind in _REFUSED:
+for _kind in _REFUSED.keys() - {ast.With}:
     setattr(_Function, f"visit_{_kind.__name__}", _Function.refused)

@@ -48,6 +48,7 @@ def _nearest(exception: Exception) -> str | None:
 class Trace:
     prepare: Callable[[ast.FunctionDef], ast.FunctionDef] | None = None  # changes a function's tree before it is rewritten
     words: Mapping[str, str] = {}  # what the language calls the classes of its values, for messages
+    has_with = True  # does it take `with`? Upstream of one that does not, no object is a context manager
     narrow = False  # does the language read little of what is around a function, and take no functions inside it?
 
     def __init__(self, builder: Any) -> None:
@@ -113,7 +114,8 @@ class Trace:
                 )
         bound = self.functions.get(function)
         if bound is None:
-            bound = self.functions[function] = rewrite(function, type(self).prepare, self.narrow).bind(function, self)
+            rewritten = rewrite(function, type(self).prepare, self.narrow, self.has_with)
+            bound = self.functions[function] = rewritten.bind(function, self)
         if len(self.active) > 100:
             raise error(RecursionError, f"`{function.__name__}` calls itself without end", chain=position.current()[:3])
         self.active.append((function, len(self.regions)))

@@ -181,11 +181,12 @@ class Arranged:
         """(indices for the arrangement, which dimensions of the tile it has indexed, tiles of indices into it or None)."""
         parameter, indices = self._parameter, self._indices or ()
         if self._indices is None and parameter.middle:
-            shape = tuple(level.ndim for level in parameter.levels[1:-1])
+            place = ", ".join("ijklmn"[: parameter.middle])
+            taken = "an index" if parameter.middle == 1 else f"{parameter.middle} indices"
             raise error(
                 IndexError,
-                f"`{parameter.name}` holds several tiles (levels of {shape} dimensions between the program's and the tile's)",
-                hint=f"index it: `{parameter.name}[" + ", ".join("ijklmn"[: parameter.middle]) + "]`",
+                f"`{parameter.name}` is no tile here but holds tiles, each at {taken}",
+                hint=f"take one of them first: `{parameter.name}[{place}]`",
             )
         outer, inner = indices[: parameter.middle], indices[parameter.middle :]
         ranges = [tracer().range_of(i) if elements.number(i) is None else None for i in inner]

@@ -25,6 +25,7 @@ from . import jagged, tuning
 from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
 from .flattened import Flattened, seen_as
+from .forgotten import refuse_forgotten
 from .options import NAMES, checked, checked_name
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Kernel(OwnCopy):
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
         self.hints = {name: options[name] for name in ("num_warps",) if isinstance(options.get(name), int)}
         self.names = parameters_of(application, len(tensors))
+        refuse_forgotten(application, self.names)
         remember(application)  # type: ignore[arg-type]  # it is a function
         self.compiled: dict[str, CompiledKernel] = {}  # by specialisation
         self._last: CompiledKernel | None = None

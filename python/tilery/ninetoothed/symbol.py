@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from tilery._native.arrange import Symbol, block_size
+from tilery._native import arrange
+from tilery._native.arrange import Symbol
+
+from ..core.names import takes_options
+
+
+@takes_options
+def block_size(lower_bound: int | None = None, upper_bound: int | None = None) -> Symbol:
+    """A fresh meta symbol, whose value is chosen when the kernel is launched: a power of two from `lower_bound` (32) to
+    `upper_bound` (1024)."""
+    return arrange.block_size(lower_bound, upper_bound)
 
 
 def _restored(text: str, leaves: list[dict[str, Any]]) -> Symbol:

@@ -9,6 +9,7 @@ from tilery._native.arrange import Tensor
 
 from ..errors import error
 from ..frontend.wording import did_you_mean
+from . import operations  # noqa: F401  -- which gives Tensor its operations
 from .eval import eval, subs
 from .naming import auto_generate
 

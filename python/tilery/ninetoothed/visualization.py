@@ -174,12 +174,15 @@ def _color(program: int) -> str:
 
 def _levels(tensor: Tensor) -> tuple[list[list[int]], Any]:
     """(shape of each level, the number of every element)."""
-    unknown = sorted({repr(n) for size in tensor.source.sizes for n in size.names()} | {repr(n) for n in tensor.names()})
-    if unknown:
+    sizes = {repr(n) for size in tensor.source.sizes for n in size.names()}
+    symbols = {repr(n): n.label or repr(n) for n in tensor.names() if repr(n) not in sizes}
+    if sizes or symbols:
+        unknown = ", ".join([*sorted(sizes), *sorted(symbols.values())])
+        numbers = ", ".join(f"{label}: 4" for label in sorted(symbols.values()))
+        hints = ["sizes: Tensor(shape=(4, 8)), or tensor.subs({tensor: {'shape': (4, 8)}})"] * bool(sizes)
+        hints += [f"symbols their values: tensor.subs({{{numbers}}})"] * bool(symbols)
         raise error(
-            ValueError,
-            f"`{tensor.source.name}` cannot be drawn: {', '.join(unknown)} not known",
-            hint="give sizes: Tensor(shape=(4, 8)), or tensor.subs({tensor: {'shape': (4, 8)}})",
+            ValueError, f"`{tensor.source.name}` cannot be drawn: {unknown} not known", hint="give " + ", and ".join(hints)
         )
     table = eval(tensor)
     if table.size > _MOST_ELEMENTS:

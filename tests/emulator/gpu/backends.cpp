@@ -5,8 +5,10 @@
 #include "compiler/targets/cpu/cpu.h"
 #include "compiler/targets/cpu/emit_object.h"
 #include "compiler/targets/cuda/cuda.h"
-#include "compiler/targets/cuda/lowering.h"
+#include "compiler/targets/cuda/ptx/lowering.h"
+#include "settings.h"
 #include "tests/emulator/machine.h"
+#include "tests/emulator/watch.h"
 
 using namespace mlir;
 
@@ -21,7 +23,9 @@ public:
   }
   bool hasThreads() const override { return true; }
   std::vector<std::string> names() const override { return {}; }
-  std::string key(const std::string &name) const override { return "emulated " + cuda::backend().key(name); }
+  std::string key(const std::string &name) const override {
+    return (emulator::settings().watches ? "watched " : "emulated ") + cuda::backend().key(name);
+  }
   arrange::Cost blockCost(int device) const override { return cuda::backend().blockCost(device); }
 
   FailureOr<Translation> compile(ModuleOp source, const CompileOptions &wanted) const override {
@@ -43,9 +47,15 @@ public:
     lower::Emitter e(module, lanes);
     emulator::EmulatedMachine machine;
     options.wantPlan = options.wantBlock = false;
+    SmallVector<std::string> names;
+    for (auto kernel : source.getOps<tile::KernelOp>())
+      names.push_back(kernel.getSymName().str());
     FailureOr<Translation> result = cuda::emitKernels(source, options, e, machine);
     if (failed(result) || failed(lower::verifyCode(module, source)))
       return failure();
+    if (emulator::settings().watches)
+      for (const std::string &name : names)
+        emulator::watchAccesses(*module.getFunction(name));
     cpu::EmitOptions emitOptions;
     emitOptions.fpContract = options.fpContract;
     texts.object = cpu::emitObject(module, host, emitOptions);

@@ -86,7 +86,7 @@ int launch(const LaunchConfig &config, unsigned cluster, const cuda::FunctionTag
   for (unsigned i = 0; i < facts.arguments; ++i)
     slots.push_back(*static_cast<const uint64_t *>(*parameters++));
   Launch launch{function.entry,  config.block[0],      config.sharedBytes, cluster,
-                facts.registers, facts.workspaceBytes, settings().timing};
+                facts.registers, facts.workspaceBytes, settings().timing,  settings().watches};
   Thread &like = launch.like;
   like.slots = slots.data();
   like.maps = maps.data();

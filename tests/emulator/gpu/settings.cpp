@@ -15,7 +15,7 @@ bool isNumber(const std::string &text, unsigned &number) {
 }
 
 [[noreturn]] void refuse(const std::string &text) {
-  std::fprintf(stderr, "TILERY_EMULATE=%s: expected a GPU, then what is wanted of late, processors=N: sm_90a,late\n",
+  std::fprintf(stderr, "TILERY_EMULATE=%s: expected a GPU, then what is wanted of late, races, processors=N: sm_90a,late\n",
                text.c_str());
   std::exit(2);
 }
@@ -33,6 +33,8 @@ Settings read() {
   while (std::getline(words, word, ',')) {
     if (word == "late")
       settings.timing = Timing::CopiesLate;
+    else if (word == "races")
+      settings.watches = true;
     else if (!word.starts_with(processors) || !isNumber(word.substr(processors.size()), settings.processors))
       refuse(words.str());
   }

@@ -156,6 +156,12 @@ def unsupported_statement(x, y):
 
 
 @wrong(whole)
+def with_a_file(x, y):
+    with open("file", "w"):
+        y = x
+
+
+@wrong(whole)
 def returns(x, y):
     return 2 * x
 

@@ -50,6 +50,18 @@ def doubled(A, other=None):
     return B
 
 
+@tilelang.jit
+def product(A, B):
+    M, N, K = T.const("M, N, K")
+    A: T.Tensor((M, K), "float32")
+    B: T.Tensor((K, N), "float32")
+    C = T.empty((M, N), "float32")
+    with T.Kernel(M, N) as (i, j):
+        for k in T.serial(K):
+            C[i, j] += A[i, k] * B[k, j]
+    return C
+
+
 def ones(*shape, dtype=np.float32):
     return np.ones(shape, dtype)
 
@@ -118,6 +130,16 @@ WRONG = {
         lambda: ADD(ones(8, 5), ones(8, 4), 1),
         ValueError,
         "Argument add.A.shape[1] has an unsatisfied constraint: 5 == 4 (given, declared)",
+    ),
+    "sizes of one name": (
+        lambda: product(ones(4, 10), ones(9, 5)),
+        ValueError,
+        "Argument product.B.shape[0] has an unsatisfied constraint: 9 == 10 (given, declared)\n  hint: `K` is 10 by A.shape[1]",
+    ),
+    "a constant's name": (
+        lambda: product(ones(4, 10), ones(10, 5), k=3),
+        TypeError,
+        "`product` has no argument or constant `k`\n  hint: it takes A, B, M, N, K",
     ),
     "symbolic shape": (
         lambda: ROWS(ones(3, 4), ones(5, 4)),

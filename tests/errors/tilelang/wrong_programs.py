@@ -491,6 +491,12 @@ def return_out_of_parallel(X: Vector):
 
 
 @wrong
+def stored_list(X: Vector):
+    with T.Kernel(1):
+        X[0] = [X[1], X[2]]
+
+
+@wrong
 def unsupported_try(X: Vector):
     with T.Kernel(1):
         try:

@@ -150,6 +150,12 @@ def unsupported_statement(x_ptr, BLOCK: tl.constexpr):
 
 
 @tileon.jit
+def with_a_file(x_ptr, BLOCK: tl.constexpr):
+    with open("file", "w"):
+        tl.store(x_ptr, 1.0)
+
+
+@tileon.jit
 def tile_condition(x_ptr, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, BLOCK))
     if x > 0:
@@ -204,6 +210,17 @@ def returns_later(x_ptr, BLOCK: tl.constexpr):
 @tileon.jit
 def host_function(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr, math.exp(tl.load(x_ptr)))
+
+
+@tileon.jit
+def function_of_numpy(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, np.tanh(tl.load(x_ptr)))
+
+
+@tileon.jit
+def comprehension_at_run_time(x_ptr, BLOCK: tl.constexpr):
+    parts = [tl.load(x_ptr + i) for i in range(tl.program_id(0))]
+    tl.store(x_ptr, parts[0])
 
 
 @tileon.jit

@@ -432,3 +432,119 @@ tile.kernel @kept(%place: !tile.access<8xf32>, %n: i32) {
   tile.store %place, %q9 : !tile.access<8xf32>, tensor<8xf32>
   tile.return
 }
+
+// A window of 4 x 5, of which a step stands before the loop: a row's length an iteration, so that numbers are computed, where four steps an
+// iteration would choose them.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK: scf.for %[[T:.*]] = %c0_i32 to %c3_i32 step %c1_i32
+// CHECK-NOT: arith.select
+// CHECK-COUNT-5: math.sin
+// CHECK-NOT: {{arith.select|math.sin}}
+// CHECK: scf.yield
+// CHECK-COUNT-4: math.sin
+// CHECK: tile.store
+tile.kernel @rows(%place: !tile.access<8xf32>) {
+  %a0 = tile.load %place : !tile.access<8xf32> -> tensor<8xf32>
+  %s0 = math.sin %a0 : tensor<8xf32>
+  %i0 = arith.constant dense<0.0> : tensor<8xf32>
+  %b0 = arith.addf %s0, %i0 : tensor<8xf32>
+  %j0 = arith.constant dense<3.0> : tensor<8xf32>
+  %a1 = arith.mulf %b0, %j0 : tensor<8xf32>
+  %s1 = math.sin %a1 : tensor<8xf32>
+  %i1 = arith.constant dense<0.0> : tensor<8xf32>
+  %b1 = arith.addf %s1, %i1 : tensor<8xf32>
+  %j1 = arith.constant dense<1.0> : tensor<8xf32>
+  %a2 = arith.mulf %b1, %j1 : tensor<8xf32>
+  %s2 = math.sin %a2 : tensor<8xf32>
+  %i2 = arith.constant dense<0.0> : tensor<8xf32>
+  %b2 = arith.addf %s2, %i2 : tensor<8xf32>
+  %j2 = arith.constant dense<4.0> : tensor<8xf32>
+  %a3 = arith.mulf %b2, %j2 : tensor<8xf32>
+  %s3 = math.sin %a3 : tensor<8xf32>
+  %i3 = arith.constant dense<0.0> : tensor<8xf32>
+  %b3 = arith.addf %s3, %i3 : tensor<8xf32>
+  %j3 = arith.constant dense<1.0> : tensor<8xf32>
+  %a4 = arith.mulf %b3, %j3 : tensor<8xf32>
+  %s4 = math.sin %a4 : tensor<8xf32>
+  %i4 = arith.constant dense<0.0> : tensor<8xf32>
+  %b4 = arith.addf %s4, %i4 : tensor<8xf32>
+  %j4 = arith.constant dense<5.0> : tensor<8xf32>
+  %a5 = arith.mulf %b4, %j4 : tensor<8xf32>
+  %s5 = math.sin %a5 : tensor<8xf32>
+  %i5 = arith.constant dense<1.0> : tensor<8xf32>
+  %b5 = arith.addf %s5, %i5 : tensor<8xf32>
+  %j5 = arith.constant dense<3.0> : tensor<8xf32>
+  %a6 = arith.mulf %b5, %j5 : tensor<8xf32>
+  %s6 = math.sin %a6 : tensor<8xf32>
+  %i6 = arith.constant dense<1.0> : tensor<8xf32>
+  %b6 = arith.addf %s6, %i6 : tensor<8xf32>
+  %j6 = arith.constant dense<1.0> : tensor<8xf32>
+  %a7 = arith.mulf %b6, %j6 : tensor<8xf32>
+  %s7 = math.sin %a7 : tensor<8xf32>
+  %i7 = arith.constant dense<1.0> : tensor<8xf32>
+  %b7 = arith.addf %s7, %i7 : tensor<8xf32>
+  %j7 = arith.constant dense<4.0> : tensor<8xf32>
+  %a8 = arith.mulf %b7, %j7 : tensor<8xf32>
+  %s8 = math.sin %a8 : tensor<8xf32>
+  %i8 = arith.constant dense<1.0> : tensor<8xf32>
+  %b8 = arith.addf %s8, %i8 : tensor<8xf32>
+  %j8 = arith.constant dense<1.0> : tensor<8xf32>
+  %a9 = arith.mulf %b8, %j8 : tensor<8xf32>
+  %s9 = math.sin %a9 : tensor<8xf32>
+  %i9 = arith.constant dense<1.0> : tensor<8xf32>
+  %b9 = arith.addf %s9, %i9 : tensor<8xf32>
+  %j9 = arith.constant dense<5.0> : tensor<8xf32>
+  %a10 = arith.mulf %b9, %j9 : tensor<8xf32>
+  %s10 = math.sin %a10 : tensor<8xf32>
+  %i10 = arith.constant dense<2.0> : tensor<8xf32>
+  %b10 = arith.addf %s10, %i10 : tensor<8xf32>
+  %j10 = arith.constant dense<3.0> : tensor<8xf32>
+  %a11 = arith.mulf %b10, %j10 : tensor<8xf32>
+  %s11 = math.sin %a11 : tensor<8xf32>
+  %i11 = arith.constant dense<2.0> : tensor<8xf32>
+  %b11 = arith.addf %s11, %i11 : tensor<8xf32>
+  %j11 = arith.constant dense<1.0> : tensor<8xf32>
+  %a12 = arith.mulf %b11, %j11 : tensor<8xf32>
+  %s12 = math.sin %a12 : tensor<8xf32>
+  %i12 = arith.constant dense<2.0> : tensor<8xf32>
+  %b12 = arith.addf %s12, %i12 : tensor<8xf32>
+  %j12 = arith.constant dense<4.0> : tensor<8xf32>
+  %a13 = arith.mulf %b12, %j12 : tensor<8xf32>
+  %s13 = math.sin %a13 : tensor<8xf32>
+  %i13 = arith.constant dense<2.0> : tensor<8xf32>
+  %b13 = arith.addf %s13, %i13 : tensor<8xf32>
+  %j13 = arith.constant dense<1.0> : tensor<8xf32>
+  %a14 = arith.mulf %b13, %j13 : tensor<8xf32>
+  %s14 = math.sin %a14 : tensor<8xf32>
+  %i14 = arith.constant dense<2.0> : tensor<8xf32>
+  %b14 = arith.addf %s14, %i14 : tensor<8xf32>
+  %j14 = arith.constant dense<5.0> : tensor<8xf32>
+  %a15 = arith.mulf %b14, %j14 : tensor<8xf32>
+  %s15 = math.sin %a15 : tensor<8xf32>
+  %i15 = arith.constant dense<3.0> : tensor<8xf32>
+  %b15 = arith.addf %s15, %i15 : tensor<8xf32>
+  %j15 = arith.constant dense<3.0> : tensor<8xf32>
+  %a16 = arith.mulf %b15, %j15 : tensor<8xf32>
+  %s16 = math.sin %a16 : tensor<8xf32>
+  %i16 = arith.constant dense<3.0> : tensor<8xf32>
+  %b16 = arith.addf %s16, %i16 : tensor<8xf32>
+  %j16 = arith.constant dense<1.0> : tensor<8xf32>
+  %a17 = arith.mulf %b16, %j16 : tensor<8xf32>
+  %s17 = math.sin %a17 : tensor<8xf32>
+  %i17 = arith.constant dense<3.0> : tensor<8xf32>
+  %b17 = arith.addf %s17, %i17 : tensor<8xf32>
+  %j17 = arith.constant dense<4.0> : tensor<8xf32>
+  %a18 = arith.mulf %b17, %j17 : tensor<8xf32>
+  %s18 = math.sin %a18 : tensor<8xf32>
+  %i18 = arith.constant dense<3.0> : tensor<8xf32>
+  %b18 = arith.addf %s18, %i18 : tensor<8xf32>
+  %j18 = arith.constant dense<1.0> : tensor<8xf32>
+  %a19 = arith.mulf %b18, %j18 : tensor<8xf32>
+  %s19 = math.sin %a19 : tensor<8xf32>
+  %i19 = arith.constant dense<3.0> : tensor<8xf32>
+  %b19 = arith.addf %s19, %i19 : tensor<8xf32>
+  %j19 = arith.constant dense<5.0> : tensor<8xf32>
+  %a20 = arith.mulf %b19, %j19 : tensor<8xf32>
+  tile.store %place, %a20 : !tile.access<8xf32>, tensor<8xf32>
+  tile.return
+}

@@ -109,11 +109,63 @@ def test_windows_are_not_tiles():
     assert torch.equal(y, x.view(8, 2).amax(1))
 
 
+def adder(x, y, z):
+    z = x + y  # noqa: F841
+
+
+def calls_a_helper(x, y):
+    adder(x, x, y)
+
+
+def keeps_a_helpers_result(x, y):
+    z = adder(x, x, y)  # noqa: F841
+
+
+def indexes(x, y):
+    y[0] = x[0]
+
+
+def accumulates(x, y):
+    y += x
+
+
+def counts(x, y):
+    old = ntl.atomic_add(y.data_ptr(), 1)  # noqa: F841
+
+
+def does_nothing(x, y):
+    pass
+
+
+def misspells(x, y):
+    z = ntl.exp(x)  # noqa: F841
+
+
+def loops(x, y):
+    total = ntl.zeros((4,), dtype=ntl.float32)
+    for i in range(4):
+        total += x * i + max(1, 2)
+
+
 def test_an_application_that_assigns_nothing():
-    kernel = ninetoothed.make(vectors, forgetful, (Tensor(1), Tensor(1)))
+    for wrong in (forgetful, misspells, loops):
+        message = rf"test_debug.py:\d+:1: `{wrong.__name__}` assigns none of its parameters: a launch changes nothing"
+        with pytest.raises(TypeError, match=message):
+            ninetoothed.make(vectors, wrong, (Tensor(1), Tensor(1)))
+    for right in (calls_a_helper, keeps_a_helpers_result, accumulates, counts, does_nothing, indexes, halved):
+        tensors = (*(Tensor(1), Tensor(1)), *[Tensor(0)] * (right is halved))
+        ninetoothed.make(lambda x, y, *n: (*vectors(x, y), *n), right, tensors)
+
+
+def test_an_application_that_assigns_nothing_as_far_as_it_is_run():
+    def never(x, y):
+        if x.shape[0] > 1000:
+            y = x  # noqa: F841
+
+    kernel = ninetoothed.make(vectors, never, (Tensor(1), Tensor(1)))
     x = torch.ones(8)
     kernel(x, x)
-    with pytest.raises(TypeError, match="`forgetful` assigns none of its parameters: a launch changes nothing"):
+    with pytest.raises(TypeError, match="`never` assigns none of its parameters: a launch changes nothing"):
         kernel(x, x, debug=True)
 
 

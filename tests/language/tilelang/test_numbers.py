@@ -69,7 +69,7 @@ def test_roundings(name, mode, dtype, engine):
 @pytest.mark.parametrize("mode", ("rn", "rz", "ru", "rd"))
 def test_roundings_of_roots_and_at_the_ends(mode, engine):
     @T.prim_func
-    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32"), C: T.Tensor((4,), "float32")):
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32"), C: T.Tensor((5,), "float32")):
         with T.Kernel(1):
             for i in T.Parallel(64):
                 B[i] = T.ieee_fsqrt(A[i], mode)
@@ -77,10 +77,11 @@ def test_roundings_of_roots_and_at_the_ends(mode, engine):
             C[1] = T.ieee_mul(A[0], -A[0], mode)
             C[2] = T.ieee_add(A[1], -A[0], mode)
             C[3] = T.ieee_mul(A[2], A[2], mode)
+            C[4] = T.ieee_fdiv(A[2], A[3], mode)
 
     values = torch.rand(64) * 100
-    values[0], values[1], values[2] = 3e38, float("inf"), 1e-30
-    out, ends = torch.zeros(64), torch.zeros(4)
+    values[0], values[1], values[2], values[3] = 3e38, float("inf"), 1e-30, 0
+    out, ends = torch.zeros(64), torch.zeros(5)
     tilelang.compile(main)(values, out, ends)
     for x, got in zip(values[3:].tolist(), out[3:].cpu().numpy()):
         root = Fraction(math.isqrt(int(Fraction(x) * 2**200)), 2**100)  # 100 bits below the point, rounded down
@@ -90,10 +91,10 @@ def test_roundings_of_roots_and_at_the_ends(mode, engine):
     assert (
         ends.tolist()
         == {
-            "rn": [infinity, -infinity, infinity, 0.0],
-            "rz": [largest, -largest, infinity, 0.0],
-            "ru": [infinity, -largest, infinity, least],
-            "rd": [largest, -infinity, infinity, 0.0],
+            "rn": [infinity, -infinity, infinity, 0.0, infinity],
+            "rz": [largest, -largest, infinity, 0.0, infinity],
+            "ru": [infinity, -largest, infinity, least, infinity],
+            "rd": [largest, -infinity, infinity, 0.0, infinity],
         }[mode]
     )
 

@@ -35,8 +35,8 @@ def sums(inside, n, each, block):
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("n, each", [(64, 8), (100, 4), (37, 3)])
 def test_rows_held_by_iterations(inside, n, each):
-    x = torch.randn(3, n, each).half().cuda()
-    y = torch.full((n,), float("nan")).cuda()
+    x = torch.randn(3, n, each).half()
+    y = torch.full((n,), float("nan"))
     kernel = tilelang.compile(sums(inside, n, each, 64))
     kernel(x, y, n - 5)
     expected = x.double().sum((0, 2))
@@ -61,9 +61,9 @@ def test_numbers_kept_over_a_loop():
                     kept[1] = kept[1] + 1.0
                     Y[j] = kept[0]
 
-    x, y = torch.randn(5, 64).cuda(), torch.full((64,), float("nan")).cuda()
+    x, y = torch.randn(5, 64), torch.full((64,), float("nan"))
     tilelang.compile(main)(x, y)
-    expected = torch.zeros(64, dtype=torch.float64).cuda()
+    expected = torch.zeros(64, dtype=torch.float64)
     for k in range(5):
         expected = expected * 0.5 + x[k].double() * (k + 1)
     assert torch.allclose(y.double(), expected, atol=1e-5)

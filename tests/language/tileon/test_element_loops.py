@@ -173,3 +173,25 @@ def test_scalars_are_carried_beside_tiles(n, block, dtype):
         place += step
         wanted[: max(n - place, 0)] += x[place:].long() << step
     torch.testing.assert_close(o, wanted)
+
+
+@tileon.jit
+def squares_of_columns(x, o, M, N, R: tl.constexpr, C: tl.constexpr):
+    column = tl.program_id(0) * C + tl.arange(0, C)
+    acc = tl.zeros((R, C), tl.float32)
+    for start in range(0, M, R):
+        row = start + tl.arange(0, R)
+        v = tl.load(x + row[:, None] * N + column[None, :], mask=(row[:, None] < M) & (column[None, :] < N), other=0.0)
+        acc += v * v
+    tl.store(o + column, tl.sum(acc, 0), mask=column < N)
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 128), (2, 256), (4, 64), (8, 64), (16, 256), (32, 32), (16, 40), (6, 64)])
+@pytest.mark.parametrize("shape", [(203, 333), (64, 256), (1, 1), (17, 64)])
+def test_a_loop_that_counts_by_whole_tiles(rows, columns, shape):
+    """Blocks are four vectors wide before they are several rows high; masks hold for each of them."""
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(rows))
+    o = torch.full((shape[1],), float("nan"))
+    squares_of_columns[(tileon.cdiv(shape[1], columns),)](x, o, *shape, R=rows, C=columns)
+    exact = (x.double() ** 2).sum(0)
+    within(o, narrowed(exact, (shape[0] + 1) * UNITS[torch.float32] * exact, torch.float32))

@@ -71,12 +71,32 @@ def test_integer_instructions(engine, text):
         ("fma.rn.f32 $0, $1, $2, 0f3F800000;", lambda x, y: x * y + 1),
         ("max.f32 $0, $1, 0.5; neg.f32 $0, $0;", lambda x, y: -x.clamp(min=0.5)),
         ("cvt.rzi.s32.f32 $0, $1; cvt.rn.f32.s32 $0, $0;", lambda x, y: x.trunc()),
+        ("mov.b32 t, 0fC0200000; add.f32 $0, $1, t;", lambda x, y: x - 2.5),
+        ("div.full.f32 t, $1, 0.0; sub.f32 t, t, t; max.NaN.f32 $0, $2, t;", lambda x, y: y + float("nan")),
     ],
 )
 def test_float_instructions(engine, text, function):
     x, y, out = torch.randn(N) * 3, torch.rand(N) + 0.5, torch.zeros(N)
     one[(1,)](x, y, out, text, "=f,f,f", tl.float32, 1, N)
-    torch.testing.assert_close(out, function(x, y))
+    torch.testing.assert_close(out, function(x, y), equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", ["bf16x2", "f16x2", "e4m3x2", "e5m2x2"])
+@pytest.mark.parametrize("rounding", ["rn", "rz"])
+def test_two_floats_in_a_register(engine, kind, rounding):
+    types = {"bf16x2": torch.bfloat16, "f16x2": torch.float16, "e4m3x2": torch.float8_e4m3fn, "e5m2x2": torch.float8_e5m2}
+    dtype, narrow = types[kind], kind[0] == "e"
+    if narrow and rounding == "rz":
+        pytest.skip("there is no such instruction")
+    x, y, out = torch.randn(N) * 30, torch.randn(N), torch.zeros(N, dtype=torch.int32)
+    text = f"cvt.{rounding}{'.satfinite' if narrow else ''}.{kind}.f32 $0, $1, $2;"
+    one[(1,)](x, y, out, text.replace("$0", "t") + " mov.b32 $0, t;", "=r,f,f", tl.int32, 1, N)
+    for values, shift in ((x, 8 if narrow else 16), (y, 0)):
+        if rounding == "rz":  # no bits of the mantissa that do not fit
+            bits = values.cpu().view(torch.int32) & ~((1 << (16 if kind == "bf16x2" else 13)) - 1)
+            values = bits.view(torch.float32)
+        bits = values.cpu().to(dtype).view(torch.uint8 if narrow else torch.int16).int() & (0xFF if narrow else 0xFFFF)
+        assert torch.equal(out.cpu() >> shift & (0xFF if narrow else 0xFFFF), bits)
 
 
 @tileon.jit

@@ -1,5 +1,5 @@
 #pragma once
-#include "compiler/block/passes.h"
+#include "compiler/block/passes/passes.h"
 #include <mlir/Pass/PassManager.h>
 #include <mlir/Transforms/Passes.h>
 

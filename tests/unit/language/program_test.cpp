@@ -29,6 +29,8 @@ TEST(Program, LaunchesThatCannotBeMeantAreRefused) {
             "argument 'y' of copy must be pointer<float32>, got a pointer to const float32");
   EXPECT_EQ(refusal([&] { copy.launch(1, x.data(), y.data(), int64_t(64)); }),
             "argument 'n' of copy must be int32, got an int64");
+  EXPECT_EQ(refusal([&] { copy.launch(1, (const float *)nullptr, y.data(), 64); }), "argument 'x' of copy is null");
+  copy.launch(0, (const float *)nullptr, (float *)nullptr, 0);
   EXPECT_EQ(y, std::vector<float>(64));
   copy.launch(1, x.data(), y.data(), 64);
   EXPECT_EQ(y, x);

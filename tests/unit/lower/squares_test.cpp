@@ -25,7 +25,7 @@ bool gathers(const std::string &llvm) {
 } // namespace
 
 TEST(Squares, WholeTilesAreReadAsTheyLie) {
-  for (const char *target : {"avx2", "avx512", "sapphirerapids"})
+  for (const char *target : {"avx2", "avx512", "sapphirerapids", "aarch64-neon"})
     for (const char *type : {"f32", "f64", "f16", "i8", "i64"}) {
       std::string text = llvmOf(turned(64, 64, type), target);
       EXPECT_FALSE(gathers(text)) << target << " " << type << "\n" << text;

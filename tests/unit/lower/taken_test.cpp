@@ -45,6 +45,24 @@ TEST(TakenElements, OneResultOfASplitIsOneElement) {
   EXPECT_EQ(definesOf(half), 0u);
 }
 
+/// A store to places that are found by a chain of divisions, which also say where an element exists.
+TEST(TakenElements, AnElementsPlaceAndItsBoundAreOneElement) {
+  std::string chain = load("a", "ax") + "  %r = tile.range 0 to 64 : tensor<64xi32>\n"
+                                        "  %i = arith.extsi %r : tensor<64xi32> to tensor<64xi64>\n"
+                                        "  %w = tile.splat %n : i64 -> tensor<64xi64>\n";
+  std::string last = "i";
+  for (std::string step : {"0", "1", "2"}) {
+    std::string q = "%q" + step, left = "%l" + step;
+    chain += "  " + q + " = tile.div trunc %" + last + ", %w : tensor<64xi64>\n  " + left + "m = arith.muli " + q +
+             ", %w : tensor<64xi64>\n  " + left + " = arith.subi %" + last + ", " + left + "m : tensor<64xi64>\n";
+    last = "l" + step;
+  }
+  chain += "  %exists = arith.cmpi slt, %q2, %w : tensor<64xi64>\n"
+           "  %p = tile.access %o, %zero steps(%q2) bounds [2] (%exists) : !tile.ptr<f32>, (tensor<64xi64>), (tensor<64xi1>) -> "
+           "!tile.access<64xf32>\n  tile.store %p, %a : !tile.access<64xf32>, tensor<64xf32>\n";
+  EXPECT_EQ(definesOf(chain), 0u);
+}
+
 TEST(TakenElements, ManyButterfliesStoreEveryFewOfThem) {
   std::string body = load("b0", "ax");
   constexpr unsigned steps = 12;

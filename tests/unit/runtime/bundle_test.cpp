@@ -107,6 +107,42 @@ TEST(Bundle, TheFirstVariantThatFitsRuns) {
   EXPECT_THROW(bundle.call(0, arguments, grid, {}), Error);
 }
 
+TEST(Bundle, ArgumentsThatAreNotThereAreRefused) {
+  BundleEntry one{"f",
+                  {{"x", DType::F32, 2, false, DType::F32}, {"n", DType::I64, -1, false, DType::I64}},
+                  false,
+                  {{{{Kind::ExtentIs, 0, 1, 6}, {Kind::StrideIs, 0, 1, 1}, {Kind::Disjoint, 0, 0, 0}}, "no image", ""}}};
+  BundleEntry kernel{"k", {{"p", DType::F32, 0, false, DType::F32}}, true, {{{{Kind::GpuExactly, 0, 0, 1}}, "no image", ""}}};
+  Bundle bundle(serialize({one, kernel}));
+  auto message = [&](size_t number, std::vector<HostArgument> arguments, const int64_t *grid = nullptr) {
+    try {
+      return bundle.call(number, arguments, grid, {}) ? std::string("ran") : std::string("no variant");
+    } catch (const Error &error) {
+      return error.diagnostic().message;
+    }
+  };
+  float memory[24];
+  int64_t extents[] = {4, 5}, strides[] = {5, 1}, none[] = {0, 6}, negative[] = {4, -5};
+  auto given = [&](Tensor x) { return message(0, {{&x, 0}, {}}); };
+  EXPECT_EQ(given({memory, DType::F32, 2, extents, strides, {}}), "no variant");
+  EXPECT_EQ(given({nullptr, DType::F32, 2, none, none, {}}), "no variant");
+  const std::string start = "argument 'x' of f is a tensor of 2 dimensions";
+  EXPECT_EQ(given({nullptr, DType::F32, 2, extents, strides, {}}), start + "; its data is null");
+  EXPECT_EQ(given({memory, DType::F32, 2, nullptr, nullptr, {}}), start + "; its shape is null");
+  EXPECT_EQ(given({memory, DType::F32, 2, negative, strides, {}}), start + "; its shape is 4, -5");
+  EXPECT_EQ(given({memory, DType::F32, 2, extents, nullptr, {}}),
+            start + "; its strides are null (rows that lie one behind the other have 5, 1)");
+  EXPECT_EQ(given({memory, DType::F32, 1, extents, strides, {}}), start + ", got one of 1");
+  EXPECT_EQ(message(0, {{}, {}}), start + ", got a number");
+  Tensor x{memory, DType::F32, 2, extents, strides, {}}, pointer{};
+  EXPECT_EQ(message(0, {{&x, 0}, {&x, 0}}), "argument 'n' of f is a number, got a tensor");
+  const int64_t some[] = {1, 2, 1}, noPrograms[] = {1, 0, 1};
+  EXPECT_EQ(message(1, {{&pointer, 0}}, some),
+            "argument 'p' of k is a pointer; it is null (where the kernel does not touch it, any other address does)");
+  EXPECT_EQ(message(1, {{&pointer, 0}}, noPrograms), "no variant");
+  EXPECT_EQ(message(1, {{}}, some), "argument 'p' of k is a pointer, got a number");
+}
+
 TEST(Bundle, AnImageThatDoesNotFitItsEntryIsRefused) {
   HostProgram program;
   program.name = "f";

@@ -123,6 +123,21 @@ TEST(Host, RefusesWrongArguments) {
   EXPECT_EQ(message({{3, 7}, {7, 1}, DType::F16}, 7),
             "argument 'x' of scale is a float16 tensor of shape (3, 7); expected float32");
   EXPECT_EQ(message({{3}, {1}}, 7), "argument 'x' of scale is a float32 tensor of shape (3,); expected 2 dimensions");
+  auto given = [&](const Tensor *x) {
+    HostArgument args[] = {{x}, {nullptr, 7}, {}};
+    try {
+      host.run(args, kernels, environment);
+    } catch (const Error &error) {
+      return error.diagnostic().message;
+    }
+    return std::string();
+  };
+  const Array whole{{3, 7}, {7, 1}};
+  Tensor noStrides = whole.tensor, noExtents = whole.tensor;
+  noStrides.strides = noExtents.extents = nullptr;
+  EXPECT_EQ(given(nullptr), "argument 'x' of scale is a number; expected a tensor");
+  EXPECT_EQ(given(&noStrides), "argument 'x' of scale is a tensor without strides");
+  EXPECT_EQ(given(&noExtents), "argument 'x' of scale is a tensor without extents");
   EXPECT_TRUE(environment.launches.empty());
   EXPECT_TRUE(environment.made.empty());
 }

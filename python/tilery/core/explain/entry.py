@@ -35,6 +35,16 @@ class Entry:
         return quantile(self.kind.times, 0.5) if self.kind.times else None
 
     @property
+    def is_disturbed(self) -> bool:
+        """Did its threads wait for processors that other programs had?"""
+        return self.kind.waited >= roofline.BUSY
+
+    @property
+    def judged(self) -> float | None:
+        """The milliseconds that are compared with what the machine allows: the median, of a disturbed launch the least."""
+        return min(self.kind.times) if self.kind.times and self.is_disturbed else self.milliseconds
+
+    @property
     def bytes_asked(self) -> float:
         return sum(asked for _, asked, _ in self.found.moved())
 
@@ -72,12 +82,12 @@ class Entry:
     @property
     def reached(self) -> float | None:
         """The share of the roofline: the least time that it allows by the time taken. Above 1: data came from caches."""
-        return self.limits[0][1] / self.milliseconds if self.limits and self.milliseconds else None
+        return self.limits[0][1] / self.judged if self.limits and self.judged else None
 
     @property
     def is_mostly_launch(self) -> bool:
         """Is so short, and so far from what the machine allows, that launching itself must be most of it?"""
-        time, reached = self.milliseconds, self.reached
+        time, reached = self.judged, self.reached
         return time is not None and time < LAUNCH[self.device >= 0] and reached is not None and reached < NEAR
 
     @property
@@ -85,21 +95,29 @@ class Entry:
         """What holds it back: fault, message, hint, chain of source places."""
         grids = [work.grid for work in self.found.works]
         kernel = self.found.kernel
-        unfilled = idle(grids, processors_of(self.device), self.milliseconds, self.device, kernel)
+        unfilled = idle(grids, processors_of(self.device), self.judged, self.device, kernel)
         programs, operations = sum(math.prod(grid) for grid in grids), self.products + self.operations
         begun = small(programs, self.bytes_asked, operations, self.device, kernel) if self.is_far else []
-        return [*self.found.findings, *unfilled, *begun]
+        made = [each for each in self.found.findings if each.fault != "small" or not self.is_read_once]
+        return [*made, *unfilled, *begun]
+
+    @property
+    def is_read_once(self) -> bool:
+        """Is it a product of which programs read hardly anything that others read? Larger tiles are then none of its tensors."""
+        return self.products > 0 and self.bytes_asked < 2 * self.bytes_least
 
     @property
     def is_far(self) -> bool:
         """Is not short, and far from what the machine allows?"""
-        time, reached = self.milliseconds, self.reached
+        time, reached = self.judged, self.reached
         return time is not None and time > SHORT and reached is not None and reached < NEAR
 
     @property
     def without_findings(self) -> str:
         """What is said where there is no finding."""
-        return "what holds it back is not known" if self.is_far else "nothing is known to hold it back"
+        if not self.is_far:
+            return "nothing is known to hold it back"
+        return "what holds it back is not known" + (": time it where it is alone" if self.is_disturbed else "")
 
     @property
     def unsure(self) -> list[Any]:

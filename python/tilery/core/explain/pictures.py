@@ -10,7 +10,7 @@ from .entry import Entry
 
 def limits(entry: Entry) -> str:
     """A bar for the time taken and one for what each limit of the machine allows; empty: nothing was timed."""
-    time = entry.milliseconds
+    time = entry.judged
     if time is None or not entry.limits:
         return ""
     bars = [("taken", time), *((f"{what} at least", least) for what, least in entry.limits)]
@@ -29,7 +29,7 @@ def limits(entry: Entry) -> str:
 
 def roofline(entry: Entry) -> str:
     """Operations a second over operations a byte, the machine's limits and this launch; empty: it has no operations or bytes."""
-    work, time = entry.products + entry.operations, entry.milliseconds
+    work, time = entry.products + entry.operations, entry.judged
     if not work or not time or not entry.bytes_least:
         return ""
     machine = machines.of(entry.device)

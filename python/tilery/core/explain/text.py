@@ -6,6 +6,7 @@ import linecache
 from collections.abc import Sequence
 from typing import Any
 
+from ..timing import quantile
 from . import roofline
 from .entry import Entry
 from .found import Block
@@ -79,7 +80,11 @@ def _time(entry: Entry) -> list[tuple[str, str]]:
     time = entry.milliseconds
     if time is None:
         return [("time", entry.kind.why or "not measured")]
-    rows = [("time", f"{time:.4f} ms, the first call {entry.kind.first:.1f} ms")]
+    low, high = (quantile(entry.kind.times, q) for q in (0.25, 0.75))
+    rows = [("time", f"{time:.4f} ms (middle half {low:.4f} .. {high:.4f}), the first call {entry.kind.first:.1f} ms")]
+    if entry.is_disturbed:
+        waited = f"for {100 * entry.kind.waited:.0f} % of that time its threads waited for processors that others had"
+        rows.append(("disturbed", f"{waited}; the quickest launch, {entry.judged:.4f} ms, is compared below"))
     if entry.limits and entry.reached is not None:
         what, least = entry.limits[0]
         verb = "takes" if what == "memory" else "take"
@@ -101,7 +106,7 @@ def _memory(entry: Entry) -> list[tuple[str, str]]:
 
 
 def _speed(entry: Entry, number: float, most: float, unit: str) -> str:
-    time = entry.milliseconds
+    time = entry.judged
     return f"; {amount(number / time * 1e3, unit)} of {amount(most, unit)}" if time else ""
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .row import Row, Written
 
 ELEMENTWISE = "core.functions.table:ROWS"
+LIBDEVICE = "core.tile.libdevice:_names"
 
 
 def find(place: str) -> Any:
@@ -113,9 +114,11 @@ class Namespace:
         if name in self.refused:
             return error(AttributeError, f"{self.prefix}.{name} is not supported", hint=self.refused[name])
         from ...frontend.wording import did_you_mean
+        from .elsewhere import hint_for
 
         known = [*self.offered, *self.later, *(n for n in vars(sys.modules[self.module]) if not n.startswith("_"))]
-        hint = did_you_mean(name, known, lambda near: f"{self.prefix}.{near}")
+        hint = hint_for(self.prefix, name, lambda: find(LIBDEVICE).row(name) is not None)
+        hint = hint or did_you_mean(name, known, lambda near: f"{self.prefix}.{near}")
         return error(AttributeError, f"there is no {self.prefix}.{name}", hint=hint)
 
     def hooks(self) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -51,7 +51,8 @@ class Row:
 
     operands   their names; a language's own stand behind its name of the function, `clamp(x, min_val, max_val)`, and libdevice
                numbers them: arg0, arg1
-    operation  of the builder ("math exp"), or a function of (operations, *operands, *options) that composes some
+    operation  of the builder ("math exp", "function erfinv"), or a function of (operations, *operands, *options) that composes
+               some
     takes      the element types of operands (Takes); mixed ones promote as the language says
     result     a Result
     meaning    one sentence

@@ -130,20 +130,6 @@ def _hiloint2double(f: Any, high: Any, low: Any) -> Any:
     return f.bitcast(f.binary("|", f.binary("<<", f.cast(high, "int64"), 32), lower), "float64")
 
 
-def _byte_perm(f: Any, x: Any, y: Any, s: Any) -> Any:
-    x, y, s = (f.cast(v, "uint32") for v in f.alike(x, y, s))
-    both = f.binary("|", f.cast(x, "uint64"), f.binary("<<", f.cast(y, "uint64"), 32))
-    result = None
-    for place in range(4):
-        nibble = f.binary("&", f.binary(">>", s, 4 * place), 15)
-        shift = f.cast(f.binary("*", f.binary("&", nibble, 7), 8), "uint64")
-        byte = f.binary("&", f.cast(f.binary(">>", both, shift), "uint32"), 255)
-        sign = f.select(f.binary(">", byte, 127), f.cast(255, "uint32"), f.cast(0, "uint32"))
-        byte = f.binary("<<", f.select(f.binary(">", nibble, 7), sign, byte), 8 * place)
-        result = byte if result is None else f.binary("|", result, byte)
-    return f.cast(result, "int32")
-
-
 def _upper_of_reciprocal(f: Any, x: Any) -> Any:
     return f.bitcast(f.binary("&", f.bitcast(f.binary("div_rn", 1.0, x), "int64"), -(1 << 32)), "float64")
 
@@ -161,6 +147,7 @@ ROWS = (
     _row("double2hiint", "x", "float64", "int32", lambda f, x: f.cast(f.binary(">>", f.bitcast(x, "int64"), 32), "int32"),
          "The upper half of the bits.", "upper half of x"),
     _row("rcp64h", "x", "float64", None, _upper_of_reciprocal, "1 / x, of which the upper half counts.", "1 / x"),
-    _row("byte_perm", "x, y, s", "int32 uint32", "int32", _byte_perm, "Four bytes of y and x, as the nibbles of s name them.",
-         "four bytes of y and x"),
+    _row("byte_perm", "x, y, s", "int32 uint32", "int32",
+         lambda f, *operands: f.function("byte_perm", *f.alike(*operands)),
+         "Four bytes of y and x, as the nibbles of s name them.", "four bytes of y and x"),
 )  # fmt: skip

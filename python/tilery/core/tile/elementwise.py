@@ -32,6 +32,11 @@ class Operations:
         return wrap(native().math(op, *operands))
 
     @staticmethod
+    def function(name, *operands):
+        """One that the builder composes of several operations; its operands have one type."""
+        return wrap(native().function(name, *operands))
+
+    @staticmethod
     def select(condition, x, y):
         return wrap(native().select(condition, x, y))
 

@@ -75,12 +75,15 @@ def _root(f: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _fused(f: Any, x: Any, y: Any, z: Any) -> tuple[Any, Any]:
-    total = f.math("fma", x, y, z)
-    high, low = _product(f, x, y)
-    first, rest = _sum(f, z, low)
-    second, other = _sum(f, high, first)
-    left = f.binary("+", f.binary("-", second, total), other)
-    return total, f.binary("+", left, rest)
+    """Product and sum are split into what is rounded and the rest: of the three numbers that the exact result is then, less the
+    rounded one, the first that is not 0 has the sign of what is left out."""
+    rounded = f.math("fma", x, y, z)
+    product = f.math("fma", x, y, 0.0)  # not x * y, which a GPU may fuse with the sum below
+    below_product = f.math("fma", x, y, f.unary("-", product))
+    total, below_total = _sum(f, product, z)
+    middle, low = _sum(f, below_total, below_product)
+    first, second = _sum(f, f.binary("-", total, rounded), middle)
+    return rounded, f.select(f.binary("==", first, 0.0), f.binary("+", second, low), first)
 
 
 _EXACT: dict[str, Callable[..., tuple[Any, Any]]] = {
@@ -96,7 +99,6 @@ _EXACT: dict[str, Callable[..., tuple[Any, Any]]] = {
 
 def rounded(name: str, mode: str) -> Callable[..., Any]:
     """The operation of a row. float32 is computed in float64, which tells on which side of the nearest one the result lies."""
-    exact = _EXACT[name]
 
     def operation(f: Any, *operands: Any) -> Any:
         operands = f.alike(*operands)
@@ -104,7 +106,9 @@ def rounded(name: str, mode: str) -> Callable[..., Any]:
             return f.math("fma", *operands)
         narrow = f.dtype(operands[0]) == "float32"
         wide = [f.cast(x, "float64") for x in operands] if narrow else operands
-        total, rest = exact(f, *wide)
+        if narrow and name == "fma":  # float64 holds the product
+            wide = [f.binary("*", *wide[:2]), wide[2]]
+        total, rest = _EXACT["add" if narrow and name == "fma" else name](f, *wide)
         finite = f.binary("!=", wide[-1], 0.0) if name in ("div", "rcp") else True  # a quotient by 0 is infinite
         for x in wide:
             finite = f.binary("and", f.math("isfinite", x), finite)

@@ -82,6 +82,8 @@ class Blocks:
 class Tracer(Language):
     """One kernel being traced."""
 
+    has_with = False
+
     def __init__(
         self,
         native: _native.Builder,

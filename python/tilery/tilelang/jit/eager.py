@@ -10,6 +10,7 @@ from ...core.arrays import layout
 from ...core.unmade import compile_time, launches_are_unmade
 from ...errors import Error, error
 from ...frontend.source import tree_of
+from ...frontend.wording import did_you_mean
 from ..language.eager.builder import PrimFunc
 from ..language.eager.survey import Declared, Survey, is_tensor
 from ..language.eager.survey import survey as take_survey
@@ -210,6 +211,7 @@ class EagerFunction:
     def _constants(self, survey: Survey, values: Mapping[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         """The value of each constant, from the tensors or by name."""
         constants: dict[str, Any] = {}
+        places: dict[str, tuple[str, int]] = {}  # the first dimension that each is
         for name, kind in survey.tensors.items():
             if values.get(name) is None or isinstance(kind, dtype):
                 continue
@@ -218,12 +220,28 @@ class EagerFunction:
                 shape, strides = _elements(kind, shape, strides)
             if len(shape) != len(kind.shape):
                 continue  # the kernel's own check says what is wrong
-            for size, actual in zip((*kind.shape, *(kind.strides or ())), (*shape, *strides)):
-                if isinstance(size, Var) and survey.constants.get(size.name) is size:
-                    constants.setdefault(size.name, int(actual))
+            for i, (size, actual) in enumerate(zip((*kind.shape, *(kind.strides or ())), (*shape, *strides))):
+                if not isinstance(size, Var) or survey.constants.get(size.name) is not size:
+                    continue
+                known = constants.setdefault(size.name, int(actual))
+                if i < len(shape) and size.name not in given and known != int(actual):
+                    other, dim = places.get(size.name, (None, 0))
+                    raise error(
+                        ValueError,
+                        f"Argument {self.function.__name__}.{name}.shape[{i}] has an unsatisfied constraint: {int(actual)} == "
+                        f"{known} (given, declared)",
+                        hint=f"`{size.name}` is {known} by {other}.shape[{dim}]" if other else None,
+                    )
+                if i < len(shape):
+                    places.setdefault(size.name, (name, i))
         for name, value in given.items():
             if name not in survey.constants:
-                raise error(TypeError, f"`{self.function.__name__}` has no argument or constant `{name}`")
+                named = [*self.signature.parameters, *survey.constants]
+                raise error(
+                    TypeError,
+                    f"`{self.function.__name__}` has no argument or constant `{name}`",
+                    hint=did_you_mean(name, named) or f"it takes {', '.join(named)}",
+                )
             constants[name] = value
         for name in survey.constants:
             if name not in constants:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tilery import _native
+
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import Element
 from ..tracing.values import Expr, binary, cast
@@ -84,20 +86,17 @@ _ORDERED = {"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "asy
 def instructions(text: str, registers: dict[str, Any]) -> dict[str, Any]:
     """What the registers hold after the instructions."""
     registers = dict(registers)
-    for statement in text.split(";"):
-        statement = " ".join(statement.split()).strip("{} ")
-        if statement and not statement.startswith((".reg", "//")):
-            _instruction(statement, registers)
+    for instruction in _native.read_ptx(text):
+        _instruction(instruction, registers)
     return registers
 
 
-def _instruction(text: str, registers: dict[str, Any]) -> None:
-    mnemonic, _, rest = text.partition(" ")
-    name, *words = mnemonic.split(".")
-    if rest.count("{") > rest.count("}"):
-        rest += "}"  # closed where the statement ended
-    operands = [part.strip() for part in re.findall(r"\{[^}]*\}|\[[^\]]*\]|[^,\s][^,]*", rest) if part.strip()]
+def _instruction(instruction: Any, registers: dict[str, Any]) -> None:
+    name, words, operands = instruction.name, instruction.modifiers, instruction.operands
+    mnemonic = ".".join((name, *words))
     kinds = [_TYPES[word] for word in words if word in _TYPES]
+    if instruction.guarded:
+        raise NotUnderstood(instruction.text)
     if _NOTHING.match(mnemonic):
         return
     if name == "createpolicy":
@@ -107,12 +106,13 @@ def _instruction(text: str, registers: dict[str, Any]) -> None:
     elif mnemonic.startswith("cp.async.c") and len(operands) >= 3 and operands[2].isdigit():
         sizes = [operand for operand in operands[3:] if not isinstance(registers.get(operand), Hint)]
         if sizes:
-            raise NotUnderstood(text)
+            raise NotUnderstood(instruction.text)
         store_words(_address(operands[0], registers), load_words(_address(operands[1], registers), 8 * int(operands[2])))
     elif kinds:
-        registers[operands[0]] = _computed(text, name, kinds, [_read(operand, registers) for operand in operands[1:]])
+        sources = [_read(operand, registers) for operand in operands[1:]]
+        registers[operands[0]] = _computed(instruction.text, name, words, kinds, sources)
     else:
-        raise NotUnderstood(text)
+        raise NotUnderstood(instruction.text)
 
 
 def load_words(pointer: Any, bits: int) -> Words:
@@ -169,7 +169,7 @@ def _read(text: str, registers: dict[str, Any]) -> Any:
         raise NotUnderstood(text) from None
 
 
-def _computed(text: str, name: str, kinds: Sequence[str], operands: Sequence[Any]) -> Any:
+def _computed(text: str, name: str, words: Sequence[str], kinds: Sequence[str], operands: Sequence[Any]) -> Any:
     from .. import language
 
     kind = kinds[-1]
@@ -185,6 +185,6 @@ def _computed(text: str, name: str, kinds: Sequence[str], operands: Sequence[Any
         return values[0]
     if name == "fma" and len(values) == 3:
         return language.ieee_fmaf(*values)
-    if name in _BINARY and len(values) == 2 and not ({"hi", "wide"} & set(text.partition(" ")[0].split("."))):
+    if name in _BINARY and len(values) == 2 and not {"hi", "wide"} & set(words):
         return binary(_BINARY[name], *values)
     raise NotUnderstood(text)

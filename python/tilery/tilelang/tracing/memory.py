@@ -315,7 +315,9 @@ class Element(Expr):
         self.memory.check_access("store to")
         if not is_plain(value):
             kind = "buffer" if isinstance(value, (Memory, Region)) else type(value).__name__
-            raise error(TypeError, f"cannot store a {kind} in an element of `{self.memory.label()}`")
+            several = "an element is one number: store each in an element of its own"
+            hint = several if isinstance(value, (list, tuple)) else None
+            raise error(TypeError, f"cannot store a {kind} in an element of `{self.memory.label()}`", hint=hint)
         if self.memory.coded:
             return self._store_code(trace, encode(self.memory.dtype, read(value)))
         value = as_stored(value, self.memory)

@@ -27,6 +27,11 @@ class Operations:
         return Val(current_builder().math(op, *map(Operations.to_float, operands)))
 
     @staticmethod
+    def function(name: str, *operands: Any) -> Val:
+        """One that the builder composes of several operations; its operands have one type."""
+        return Val(current_builder().function(name, *operands))
+
+    @staticmethod
     def select(condition: Any, x: Any, y: Any) -> Val:
         return Val(current_builder().select(condition, x, y))
 

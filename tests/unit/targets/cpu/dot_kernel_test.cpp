@@ -256,8 +256,7 @@ TEST(DotKernel, ComputesQuadsOfBytes) {
   for (bool aUnsigned : {false, true})
     for (bool bUnsigned : {false, true})
       for (auto [rows, columns, words, pitch] : {std::array{13u, 32u, 32u, 13u}, {12u, 20u, 7u, 12u}, {1u, 19u, 24u, 8u}}) {
-        DotBlocking blocking = chooseBlocking(target, pitch, columns, words, 32, Multiply::int8Quads);
-        blocking.aUnsigned = aUnsigned, blocking.bUnsigned = bUnsigned;
+        DotBlocking blocking = chooseBlocking(target, pitch, columns, words, 32, Multiply::int8Quads, aUnsigned, bUnsigned);
         auto byte = [](bool isUnsigned) {
           return [isUnsigned](unsigned k, unsigned i) {
             return (k + i) % 7 ? int((k * 37 + i * 91) % 256) - (isUnsigned ? 0 : 128) : isUnsigned ? 255 : -128;

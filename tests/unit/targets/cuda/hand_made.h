@@ -1,9 +1,9 @@
 #pragma once
 // Kernels written by hand on the block machine: run on the emulator, written as PTX, assembled where ptxas is.
 #include "../cpu/run_kernel.h"
-#include "compiler/targets/cuda/lowering.h"
-#include "compiler/targets/cuda/ptx.h"
-#include "compiler/targets/cuda/ptx_machine.h"
+#include "compiler/targets/cuda/ptx/lowering.h"
+#include "compiler/targets/cuda/ptx/ptx.h"
+#include "compiler/targets/cuda/ptx/ptx_machine.h"
 #include "tests/emulator/emulator.h"
 #include "llvm/IR/Verifier.h"
 #include <cstdio>

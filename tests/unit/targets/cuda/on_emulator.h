@@ -5,7 +5,7 @@
 namespace tilery::test {
 
 /// Runs a kernel as the GPU's general code does on a grid, its threads as fibers; with `disjoint`, no argument overlaps another.
-/// `rowElements`: as for planBlock.
+/// `rowElements`: as for planSimt.
 inline void onEmulator(const std::string &text, bool disjoint, std::array<uint32_t, 3> grid, std::vector<uint64_t> slots,
                        int64_t rowElements = cuda::longestOwnRow) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());

@@ -1,0 +1,64 @@
+// split-reductions: lanes that lie flat in front of a reduction are reduced along the dimensions that they had before:
+//
+//   reduce (reshape x : 64x32 -> 2048) axis 0    becomes    reduce (reduce x axis 1) axis 0
+//
+// Rows are combined where they lie, in registers; a tile of one long line has no such layout.
+#include "compiler/block/passes/passes.h"
+#include "compiler/ir/Tile.h"
+#include "compiler/ir/commutes.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace tilery::block {
+namespace {
+
+/// The dimensions of `from` that are dimension `axis` of `to`, first and behind the last; equal: it is no group of several.
+std::pair<size_t, size_t> groupOf(ArrayRef<int64_t> from, ArrayRef<int64_t> to, size_t axis) {
+  size_t behind = to.size() - axis - 1;
+  if (from.size() <= to.size() || from.take_front(axis) != to.take_front(axis) || from.take_back(behind) != to.take_back(behind))
+    return {axis, axis};
+  return {axis, from.size() - behind};
+}
+
+void split(tile::ReduceOp reduce) {
+  size_t axis = reduce.getAxis();
+  auto reshape = reduce.getNumOperands() == 1 ? reduce->getOperand(0).getDefiningOp<tile::ReshapeOp>() : tile::ReshapeOp();
+  if (!reshape || !tile::commutes(reduce))
+    return;
+  Value tile = reshape.getValue();
+  auto type = cast<RankedTensorType>(tile.getType());
+  auto [first, end] = groupOf(type.getShape(), tile::shapeOf(reshape.getType()), axis);
+  OpBuilder builder(reduce);
+  for (size_t d = end; d-- > first;) {
+    SmallVector<int64_t> shape(tile::shapeOf(tile.getType()));
+    shape.erase(shape.begin() + d);
+    Type result = shape.empty() ? type.getElementType() : RankedTensorType::get(shape, type.getElementType());
+    auto part = tile::ReduceOp::create(builder, reduce.getLoc(), TypeRange(result), ValueRange(tile), d);
+    IRMapping copies;
+    reduce.getCombine().cloneInto(&part.getCombine(), copies);
+    tile = part.getResult(0);
+  }
+  if (first == end)
+    return;
+  reduce.getResult(0).replaceAllUsesWith(tile);
+  reduce.erase();
+  if (reshape->use_empty())
+    reshape.erase();
+}
+
+struct SplitReductions : PassWrapper<SplitReductions, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitReductions)
+  StringRef getArgument() const final { return "split-reductions"; }
+  StringRef getDescription() const final { return "lanes that lie flat are reduced along the dimensions that they had before"; }
+  void runOnOperation() final {
+    SmallVector<tile::ReduceOp> reductions;
+    getOperation().walk([&](tile::ReduceOp op) { reductions.push_back(op); });
+    llvm::for_each(reductions, split);
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> createSplitReductions() { return std::make_unique<SplitReductions>(); }
+
+} // namespace tilery::block

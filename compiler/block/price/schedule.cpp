@@ -1,0 +1,542 @@
+#include "compiler/block/price/schedule.h"
+#include "compiler/block/price/straight_schedules.h"
+#include "compiler/block/price/sum_layouts.h"
+#include "compiler/block/price/warp_schedules.h"
+#include "tilery/environment.h"
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+
+namespace tilery::block {
+namespace {
+constexpr unsigned pieceBytes = 64 * 128, bytesOfBarriers = 1024, slotAlignment = 1024;
+constexpr unsigned mostSlots = 8, wantedSlots = 4;
+constexpr unsigned mostCluster = 8;
+constexpr unsigned skinny = 64, skinnySlots = 24;
+
+/// A slot is as deep as a step.
+bool isWhole(const ScheduleProblem &p) { return !p.loop && (p.fetch || p.unpack); }
+
+int64_t slotPitch(const ScheduleProblem &p, const Schedule &s) {
+  if (p.loop)
+    return p.loop->slotBytes;
+  int64_t bytes = int64_t(s.k) * p.elementBytes;
+  int64_t first = p.unpack ? p.unpack->bytes : p.m * bytes;
+  return llvm::alignTo(first, slotAlignment) + llvm::alignTo(p.n * bytes, slotAlignment);
+}
+
+/// Of the sums that blocks of a cluster show each other where the slots were.
+int64_t sumBytes(const ScheduleProblem &p) { return int64_t(p.m) * p.n * 4; }
+
+int64_t slotsThatFit(const ScheduleProblem &problem, Schedule schedule) {
+  schedule.stages = 0;
+  int64_t fixed = sharedBytes(problem, schedule), limit = problem.gpu.sharedOfBlock(schedule.resident);
+  return fixed < limit ? (limit - fixed) / slotPitch(problem, schedule) : 0;
+}
+
+/// With one, what a step has read of it is loaded for the next one as soon as the last product of each tile has ended.
+unsigned fewestSlots(const ScheduleProblem &p, const Schedule &s) {
+  bool mayWait = p.loop && !p.fetch && !s.overlap && !s.delay && s.resident < 2;
+  return mayWait ? 1 : 2;
+}
+
+/// Registers a thread that a launch gives a block of the schedule's size.
+unsigned registersOfLaunch(const Schedule &s) {
+  unsigned threads = 128 * (s.consumers * std::max(s.instances, 1u) + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
+  return Gpu::registersOfLaunch(threads);
+}
+
+/// Of a thread, where consumers share columns: as a step multiplies, or before that.
+unsigned wordsAcross(const LoopWork &loop, unsigned words, unsigned consumers) {
+  auto of = [&](unsigned all, unsigned dealt) {
+    return (all - loop.sharedWords) / 128 + (loop.sharedWords + dealt) / (128 * consumers);
+  };
+  return loop.dealtWords ? std::max(of(loop.acrossWords, 0), of(loop.besideDealt, loop.dealtWords)) : of(words, 0);
+}
+
+// Sums, and what addresses and the work on results take: 154 of 168 were used by 128 sums; loops with several products spill with 40, those
+// without a late one do with 24 (measured).
+unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
+  bool late = p.loop && s.overlap;
+  unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
+  unsigned each = s.across ? wordsAcross(*p.loop, words, s.consumers) : words / (128 * s.consumers);
+  each += s.apart / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0);
+  return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
+}
+
+/// Registers of loaded tiles that find place, the largest first.
+unsigned earlyWords(const ScheduleProblem &p, unsigned consumers, unsigned free) {
+  unsigned taken = 0;
+  for (const LoadedTile &tile : p.loads)
+    if (unsigned words = tile.wordsOf(consumers); taken + words <= free)
+      taken += words;
+  return taken;
+}
+
+/// Where some of what is loaded for results finds place before they are there, with registers dealt anew where a launch's are too few.
+void loadEarly(const ScheduleProblem &p, Schedule &s) {
+  constexpr unsigned dealt = 232, left = 40; // of two roles that multiply, of one that starts copies
+  unsigned needed = registersOfMath(p, s), given = registersOfLaunch(s);
+  if (p.loop || s.cluster > 1 || s.mathRegisters || needed > given)
+    return;
+  s.early = earlyWords(p, s.consumers, given - needed);
+  if (unsigned more = earlyWords(p, s.consumers, dealt - needed); more > s.early && s.consumers == 2 && !s.fetchers) {
+    s.early = more;
+    s.loadRegisters = left, s.mathRegisters = dealt;
+  }
+}
+
+/// What the next step computes factors with finds registers beside what this one does.
+bool loadsAhead(const ScheduleProblem &p, const Schedule &s) {
+  unsigned given = s.mathRegisters ? s.mathRegisters : registersOfLaunch(s);
+  return p.loop->aheadWords && registersOfMath(p, s) + p.loop->aheadWords <= given;
+}
+
+/// Steps whose loads find registers side by side; a slot more must be free.
+unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
+  constexpr unsigned steps = 2, others = 56;
+  if (p.loop || !p.fetch || !p.fetch->words || !s.fetchers || s.stages <= steps)
+    return 0;
+  unsigned registers = s.loadRegisters ? s.loadRegisters : registersOfLaunch(s);
+  return steps * llvm::divideCeil(p.fetch->words, s.fetchers) + others <= registers ? steps : 0;
+}
+
+/// A loaded tile that finds registers comes through the ring.
+bool bringsBox(const ScheduleProblem &p, const Schedule &s) {
+  bool fits = p.boxBytes && p.m * p.n * p.boxBytes / (4 * 128 * s.consumers) <= s.early;
+  return fits && s.cluster < 2 && piecesInSlots(p.m, p.n, p.boxBytes, slotPitch(p, s), s.stages);
+}
+
+/// Roles deal registers anew where a launch's equal shares are too few. False: there are not enough.
+bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
+  unsigned needed = registersOfMath(p, s);
+  // More is better, where places of what goes through shared memory and columns' numbers, by which lanes are selected, take some.
+  unsigned places = !p.loop ? 0 : p.loop->shownBytes ? 16 : p.loop->masked && s.overlap ? 32 : 0;
+  if (needed + places <= registersOfLaunch(s)) {
+    bool turns = p.fetch && p.fetch->turned;
+    if (turns && s.consumers == 2) // 154 are enough for 128 sums, 168 are too few for the others (by ptxas)
+      s.loadRegisters = 184, s.mathRegisters = 160;
+    return !turns || s.fetchers == 1; // a tile has blocks for one warpgroup
+  }
+  if (s.resident) {
+    s.loadRegisters = 32;
+    s.mathRegisters = ((s.consumers + 1) * registersOfLaunch(s) - s.loadRegisters) / s.consumers / 8 * 8;
+    constexpr unsigned more = 8; // of addresses of results that threads store, of functions
+    return needed + more * (p.outputs.empty() + p.loop->functions) <= s.mathRegisters;
+  }
+  // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
+  if (!(p.loop || p.readsFirst) || s.consumers < 2)
+    return false;
+  s.loadRegisters = s.fetchers ? 88 : s.consumers == 2 ? 40 : 32; // 24 spill
+  s.mathRegisters = s.consumers == 2 ? (s.fetchers ? 208 : 232) : (s.fetchers ? 136 : 160);
+  return needed <= s.mathRegisters;
+}
+
+/// The same of sums that threads add: of as many columns at a time as find registers.
+bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
+  constexpr unsigned least = 32,
+                     addresses = 16; // of several products one after the other, which the assembler moves over each other
+  bool turns = p.fetch && p.fetch->turned, several = s.partial < s.k;
+  unsigned given = registersOfLaunch(s), most = several ? least : 128;
+  if (s.fetchers > 1)
+    return false;
+  if (s.consumers == 2) { // (of several products, ptxas keeps fewer in 232 than in 200)
+    bool fewer = turns || (several && !p.readsFirst);
+    s.mathRegisters = given = fewer ? 200 : s.fetchers ? 208 : 232;
+    s.loadRegisters = fewer ? 104 : s.fetchers ? 88 : 40;
+  }
+  for (s.apart = p.n; s.apart > most && s.apart % 16 == 0;)
+    s.apart /= 2;
+  // What is added apart, and a factor that is read, are gone when work on results begins.
+  unsigned ofResults = p.readsFirst ? 16 : 0;
+  auto fits = [&] { return registersOfMath(p, s) + (several ? addresses : 0) <= given + ofResults; };
+  while (!fits() && s.apart % 16 == 0 && s.apart / 2 >= least)
+    s.apart /= 2;
+  return fits();
+}
+
+/// All products of the loop can be shared by so many.
+bool canShare(const ScheduleProblem &p, unsigned consumers) {
+  if (p.m / 64 % consumers)
+    return false;
+  return !p.loop || llvm::all_of(p.loop->others, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
+}
+
+/// Overrides may ask for what there is no code for.
+void check(const ScheduleProblem &p, const Schedule &s) {
+  unsigned rows = p.m / 64;
+  if (s.across && (!p.loop || rows != 1 || s.stageOutput))
+    refuseSchedule("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
+  bool shared = s.consumers &&
+                (p.gpu.warpgroups ? s.consumers <= 3 && (s.across || canShare(p, s.consumers)) : canShareByWarps(p, s.consumers));
+  if (!shared)
+    refuseSchedule("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
+                   "each takes a multiple of 64 rows");
+  if (s.partial && (!p.partial || s.partial > s.k))
+    refuseSchedule(
+        "threads add sums of products of 8-bit floats that ask for it, of a slot's " + std::to_string(s.k) + " of k at most", "");
+  if (s.partial && (s.apart < 8 || s.apart % 8 || p.n % s.apart))
+    refuseSchedule("sums that threads add are of a part of the " + std::to_string(p.n) + " columns, a multiple of 8", "");
+  if (p.gpu.warpgroups && (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2))
+    refuseSchedule("one or two warpgroups fetch factors, where any are fetched", "");
+  if (s.joined > 1 && (!p.fetch || p.loop || s.stages <= s.joined))
+    refuseSchedule("steps of one product whose factors threads fetch can be joined, fewer than there are slots", "");
+  if (isWhole(p) && s.k != p.k)
+    refuseSchedule("slots are as deep as a step, " + std::to_string(p.k) + ", where threads fetch or compute factors", "");
+  if (!p.loop && !isWhole(p) && (s.k < 32 / p.elementBytes || s.k > 128 / p.elementBytes || p.k % s.k || (s.k & (s.k - 1))))
+    refuseSchedule("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
+  if (s.stages < fewestSlots(p, s))
+    refuseSchedule("a schedule needs two stages", "");
+  if (p.loop && p.loop->shownBytes && !s.shown)
+    refuseSchedule("computed factors that go through shared memory need a slot", "");
+  if (s.boxed && !bringsBox(p, s))
+    refuseSchedule("no tile that is loaded for results is a box and finds registers, and all slots but one", "");
+  if (s.instances > 1 && (!p.deals || s.cluster > 1 || s.partial))
+    refuseSchedule(
+        "instances take programs by turns where each multiplies one tile of boxes by itself, and loads nothing for its results",
+        "");
+  if (s.cluster > 1 && (p.fetch || p.unpack))
+    refuseSchedule("blocks of a cluster cannot share steps in which threads fetch factors", "");
+  if (s.cluster > 1 && s.stageOutput)
+    refuseSchedule("what blocks of a cluster add up is stored from registers", "without stage_output");
+  if (s.cluster > 1 && p.loop)
+    refuseSchedule("several products have no steps that blocks of a cluster could share", "");
+  if (s.cluster > mostCluster || s.cluster & (s.cluster - 1))
+    refuseSchedule("a cluster has 2, 4 or 8 blocks, not " + std::to_string(s.cluster), "");
+  for (unsigned bytes : p.outputs) {
+    unsigned pieces = outputPieces(p, s, bytes), turn = s.stageOutput / 2, columns = p.n * bytes / 128;
+    bool halves = s.stageOutput % 2 == 0 && turn && columns % turn == 0;
+    if (s.stageOutput && s.stageOutput < pieces && !halves)
+      refuseSchedule("the result has " + std::to_string(pieces) + " pieces, which " + std::to_string(s.stageOutput) +
+                         " places cannot take",
+                     "all of them, or an even number whose half divides the " + std::to_string(columns) + " across");
+  }
+}
+
+// ---- the model: cycles of one SM
+
+/// What a step waits for, in cycles.
+struct StepCycles {
+  double tensorCores, sharedMemory, copies, lanes, fetches = 0;
+  const char *bound() const {
+    double most = std::max({tensorCores, sharedMemory, copies, lanes, fetches});
+    return most == fetches        ? "the threads that fetch factors"
+           : most == tensorCores  ? "the tensor cores"
+           : most == sharedMemory ? "shared memory"
+           : most == copies       ? "copies from L2"
+                                  : "the lanes between products";
+  }
+};
+
+/// From the first load of a step to the arrival at its slot's barrier, which one warpgroup does not hide.
+constexpr double fetchLatency = 600;
+
+/// A scheduler with one warp waits for most results of its instructions (measured: int4 weights, silu).
+constexpr double loneWarp = 6;
+
+/// The tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
+StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
+  double rate = 8192. / p.elementBytes;
+  if (p.loop) {
+    double operations = p.loop->operations + (s.across ? (s.consumers - 1) * p.loop->repeated : 0);
+    double lanes = p.loop->lanes * (s.across ? s.consumers : 1);
+    return {operations / rate, 0, double(p.loop->slotBytes) / 64, lanes / 128, p.fetch ? p.fetch->copied : 0};
+  }
+  double bytes = double(s.k) * p.elementBytes;
+  double fetches = p.fetch ? p.fetch->copied : 0;
+  if (p.fetch && p.fetch->computed > 0) // two warps of a scheduler wait for each other's operands
+    fetches +=
+        (fetchLatency / std::max(s.joined, 1u) + p.fetch->computed + loneWarp * p.fetch->work) * (s.fetchers > 1 ? 0.6 : 1);
+  double first = p.unpack ? double(p.unpack->bytes) : p.m * bytes, lanes = p.unpack ? p.unpack->cycles : 0;
+  return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (first + p.n * bytes) / 64, lanes, fetches};
+}
+
+double slotCycles(const ScheduleProblem &p, const Schedule &s) {
+  StepCycles step = stepCycles(p, s);
+  if (p.loop) { // the tensor cores work under the lanes of another warpgroup
+    // (Of two blocks, nearly: four warps of a scheduler hide each other's waits.)
+    double apart = s.resident ? 0.1 : s.overlap ? 0.5 : 0.75;
+    double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) * apart;
+    // A slot that a late product still reads is not filled under it.
+    if (s.across && s.overlap && s.stages < 3)
+      together = step.tensorCores + step.lanes;
+    double alone = (step.tensorCores + step.lanes) / (s.consumers == 1 && s.resident ? 1.5 : 1);
+    double copied = s.stages == 1 ? step.copies : 0; // while nobody multiplies
+    return std::max({copied + (s.consumers == 1 ? alone : together), step.copies, step.fetches});
+  }
+  // (A warpgroup unpacks while another one multiplies.)
+  double products = s.consumers == 1 ? step.tensorCores + step.lanes : std::max(step.tensorCores, step.lanes);
+  double most = std::max({products, step.sharedMemory, step.copies, step.fetches});
+  // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
+  double underWay = (s.stages - 1.) * slotPitch(p, s);
+  double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
+  double lone = s.consumers == 1 && !s.instances ? 1.1 : 1; // nobody multiplies while a lone warpgroup waits or writes results
+  if (s.partial)                                            // another warpgroup multiplies while one adds
+    most += double(p.m) * p.n / 128 * s.k / s.partial * (s.consumers == 1 ? 1 : 0.25);
+  return most * std::max(1., 32768. / underWay) * (1 + late) * lone;
+}
+
+/// From the sums to memory, while that warpgroup's products rest.
+double outputCycles(const ScheduleProblem &p, const Schedule &s) {
+  if (s.instances > 1) // another one multiplies
+    return 0;
+  constexpr double handOn = 100; // a wait for stores to have read, and two meetings
+  double lanes = double(p.m) * p.n / (32. * 4 * s.consumers), cycles = 0;
+  for (unsigned bytes : p.outputs) {
+    unsigned pieces = outputPieces(p, s, bytes);
+    unsigned turns = !s.stageOutput ? 0 : s.stageOutput >= pieces ? 1 : pieces / (s.stageOutput / 2);
+    cycles += 2 * lanes + (s.stageOutput ? turns * handOn : double(p.m) * p.n * bytes / 16);
+  }
+  return cycles + p.fromRegisters * 6 * lanes;
+}
+
+/// The results whole in shared memory, then by turns in ever smaller halves.
+SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s) {
+  SmallVector<unsigned> choices;
+  if (p.outputs.empty() || s.across)
+    return {0};
+  unsigned pieces = 0;
+  for (unsigned bytes : p.outputs)
+    pieces = std::max(pieces, outputPieces(p, s, bytes));
+  choices.push_back(pieces);
+  auto isTaken = [&](unsigned held) {
+    return llvm::all_of(p.outputs,
+                        [&](unsigned bytes) { return held >= outputPieces(p, s, bytes) || p.n * bytes / 128 % (held / 2) == 0; });
+  };
+  for (unsigned held = pieces / 2; held >= 2 && held % 2 == 0; held /= 2)
+    if (isTaken(held))
+      choices.push_back(held);
+  if (pieces > 2 && choices.back() != 2) // of an odd number, one by one
+    choices.push_back(2);
+  if (p.loop) // from registers, where shared memory is full of factors
+    choices.push_back(0);
+  return choices;
+}
+} // namespace
+
+unsigned consumersAcross(const OtherProduct &product, unsigned consumers) {
+  auto [m, n, unit] = product;
+  unsigned across = consumers / std::gcd(m / 64, consumers);
+  bool shared = across == 1 || (n % across == 0 && pieceAcross(n / across, unit, across) != 0);
+  return shared ? across : 0;
+}
+
+unsigned piecesInSlots(unsigned m, unsigned n, unsigned elementBytes, int64_t slotBytes, unsigned stages) {
+  constexpr unsigned row = 128; // bytes, of a swizzle
+  for (unsigned count = 1; count < stages; ++count)
+    if (n % count == 0 && n / count * elementBytes % row == 0 && int64_t(m) * (n / count) * elementBytes <= slotBytes)
+      return count;
+  return 0;
+}
+
+unsigned outputPieces(const ScheduleProblem &p, const Schedule &s, unsigned outputBytes) {
+  return p.m / 64 / s.consumers * (p.n * outputBytes / 128);
+}
+
+int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
+  int64_t held = 0;
+  for (unsigned bytes : p.outputs)
+    held += std::min(s.stageOutput, outputPieces(p, s, bytes));
+  for (unsigned bytes : p.taking)
+    held -= std::min(s.stageOutput, outputPieces(p, s, bytes));
+  return bytesOfBarriers + (p.loop ? p.loop->heldBytes + s.shown * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
+         s.consumers * std::max(s.instances, 1u) * held * pieceBytes;
+}
+
+/// How many slots are of use. What a program asks for is heeded where it keeps memory busy: upstream runs several small blocks side by
+/// side, which one persistent block is instead of.
+static unsigned slotsOfUse(const ScheduleProblem &p, const Schedule &s) {
+  constexpr int64_t busy = 65536;             // bytes under way: 132 multiprocessors, 4.8 TB/s, 1.7 us
+  if (!p.loop && std::min(p.m, p.n) < skinny) // slots are small, and memory is what such products wait for
+    return skinnySlots;
+  if (p.stagesHint <= 1)
+    return mostSlots;
+  return std::max(p.stagesHint, unsigned(std::min<int64_t>(mostSlots, llvm::divideCeil(busy, slotPitch(p, s)) + 1)));
+}
+
+std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
+  if (!problem.gpu.warpgroups)
+    return priceWarpSchedules(problem);
+  if (problem.loop && problem.loop->once)
+    return priceStraightSchedules(problem);
+  std::vector<Candidate> candidates;
+  constexpr unsigned many = 3; // of two products, one needs the other's result
+  bool spreads = problem.loop && problem.loop->products >= many;
+  struct Warpgroups {
+    unsigned consumers;
+    bool late;
+    unsigned fetchers, resident = 0, instances = 0;
+  };
+  std::vector<Warpgroups> choices;
+  // Steps that hand tiles from threads to threads wait: another block multiplies meanwhile.
+  bool handsOn = problem.loop && !problem.loop->showsFirst && (problem.loop->shownBytes || problem.loop->stores);
+  if (handsOn && !problem.fetch && problem.m == 64)
+    choices.push_back({1, false, 0, 2});
+  else if (problem.loop && problem.loop->waits && !problem.fetch && problem.m == 64)
+    for (bool late : {true, false})
+      choices.push_back({1, late, 0, 2});
+  for (unsigned consumers : {2u, 3u, 1u})
+    for (bool late : {true, false}) {
+      choices.push_back({consumers, late, problem.fetch ? 1u : 0u});
+      if (problem.fetch && problem.fetch->computed > 0)
+        choices.push_back({consumers, late, 2});
+    }
+  if (problem.loop && !problem.fetch)
+    choices.push_back({2, false, 0, 2});
+  if (problem.deals && problem.cluster == 0 && !problem.partial)
+    choices.push_back({1, true, 0, 0, 2});
+  for (auto [consumers, late, fetchers, resident, instances] : choices) {
+    Schedule schedule;
+    bool shown = problem.loop && problem.loop->shownBytes;
+    bool nested = problem.loop && problem.loop->nested;
+    if (late && (shown || nested)) // serialised: C7513
+      continue;
+    if (resident && shown && problem.loop->showsFirst)
+      continue;
+    if (!late && !spreads && !shown && !resident && !nested &&
+        !candidates.empty()) // else only where a late product finds no registers
+      continue;
+    schedule.consumers = consumers;
+    schedule.resident = resident;
+    schedule.instances = instances;
+    schedule.fetchers = fetchers;
+    schedule.k = isWhole(problem) || problem.fetch
+                     ? problem.k
+                     : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
+    schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;    // clusters run in one wave
+    schedule.cluster = problem.cluster;
+    schedule.branch = schedule.longest = problem.loop.has_value();
+    schedule.overlap = late && problem.loop;
+    schedule.shown = !shown ? 0 : handsOn && consumers == 1 ? 1 : 2; // consumers then wait for each other a step late
+    // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
+    StepCycles step = stepCycles(problem, schedule);
+    if (instances &&
+        step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
+      continue;
+    bool mostAreOthers = problem.loop && 2 * problem.loop->others.size() > problem.loop->products;
+    // C7517: also where threads update memory while a product of a shown factor is left to run into the next step.
+    bool isSerialised = mostAreOthers || (problem.loop && problem.loop->stores && problem.loop->addsToShown);
+    schedule.spread = !nested && !handsOn && !isSerialised && (spreads || shown) && (shown || step.lanes < step.tensorCores);
+    schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wide && problem.loop->sharedWords;
+    schedule.partial = std::min(problem.partial, schedule.k);
+    if ((!canShare(problem, consumers) && !schedule.across) ||
+        !(schedule.partial ? dealForPartial(problem, schedule) : dealRegisters(problem, schedule)))
+      continue;
+    loadEarly(problem, schedule);
+    schedule.ahead = !nested && handsOn && !late && !fetchers && loadsAhead(problem, schedule);
+    if (schedule.shown && !handsOn && !nested) {
+      auto fit = [&](unsigned words) {
+        return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));
+      };
+      schedule.delay = fit(problem.loop->allWords); // with fewer registers it is slower (measured)
+      schedule.held = schedule.delay && fit(problem.loop->allWords + problem.loop->heldWords);
+    }
+    SmallVector<unsigned> heldPieces = outputChoices(problem, schedule);
+    if (instances > 1) // what goes out early is worth more than fewer meetings, under another's products (measured)
+      std::reverse(heldPieces.begin(), heldPieces.end());
+    for (unsigned held : heldPieces) {
+      schedule.stageOutput = held;
+      if (schedule.across && schedule.shown &&
+          slotsThatFit(problem, schedule) < 2) // then consumers wait for each other in each step
+        schedule.shown = 1;
+      schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), slotsOfUse(problem, schedule)));
+      schedule.joined = joinedSteps(problem, schedule);
+      schedule.boxed = bringsBox(problem, schedule);
+      unsigned fewest = problem.loop && problem.loop->oneSlot ? fewestSlots(problem, schedule) : 2;
+      if (schedule.stages >= fewest &&
+          (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
+        candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
+    }
+  }
+  if (candidates.empty() && problem.partial) { // then the sums are as exact as the tensor cores make them
+    ScheduleProblem other = problem;
+    other.partial = 0;
+    return priceSchedules(other);
+  }
+  if (candidates.empty() && problem.loop && problem.loop->sharedWords &&
+      !problem.loop->wide) { // many products have many columns, too
+    ScheduleProblem other = problem;
+    other.loop->wide = true;
+    return priceSchedules(other);
+  }
+  if (candidates.empty() && problem.loop && !problem.loop->oneSlot) {
+    ScheduleProblem other = problem;
+    other.loop->oneSlot = true;
+    return priceSchedules(other);
+  }
+  for (size_t i = 0; i < candidates.size(); ++i)
+    candidates[i].number = i;
+  llvm::sort(candidates, [](auto &a, auto &b) { return std::pair(a.cycles, a.number) < std::pair(b.cycles, b.number); });
+  return candidates;
+}
+
+double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule) {
+  if (!problem.gpu.warpgroups)
+    return cyclesOfWarpStep(problem, schedule);
+  return problem.loop && problem.loop->once ? cyclesOfProgram(problem, schedule) : slotCycles(problem, schedule);
+}
+
+// mma.sync has 0.63 of the rate; two warps of a scheduler do the rest one after the other (measured beside the products that fetch).
+double generalCycles(const ScheduleProblem &p) {
+  constexpr double meetings = 300;
+  constexpr double operationsOfThreads = 256; // of multiplications and additions, a cycle
+  FetchWork work = p.fetch.value_or(FetchWork());
+  double rate = p.generalByThreads ? operationsOfThreads : 8192. / p.elementBytes * 0.63;
+  return 2. * p.m * p.n * p.k / rate + meetings + 2 * (work.computed + work.copied + work.work);
+}
+
+std::string explain(const ScheduleProblem &problem, const Schedule &chosen) {
+  bool warpgroups = problem.gpu.warpgroups, once = warpgroups && problem.loop && problem.loop->once;
+  auto text = [&](const Schedule &schedule) {
+    double step = cyclesOfStep(problem, schedule);
+    double cycles = once ? step : 64 * step + (warpgroups ? outputCycles(problem, schedule) : 0);
+    return schedule.print() + ": " + std::to_string(int64_t(cycles)) + " cycles";
+  };
+  const char *bound = once         ? boundOfProgram(problem, chosen)
+                      : warpgroups ? stepCycles(problem, chosen).bound()
+                                   : boundOfWarpStep(problem, chosen);
+  std::string result = text(chosen) + (once ? " of a program, bound by " : " of 64 steps, bound by ") + bound;
+  for (const Candidate &candidate : priceSchedules(problem))
+    if (candidate.schedule.print() != chosen.print())
+      return result + "; next " + text(candidate.schedule);
+  return result;
+}
+
+std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
+  ScheduleProblem problem = given;
+  const std::string text = environmentText("TILERY_SCHEDULE").value_or("");
+  if (Schedule asked; !text.empty()) {
+    asked.override(text);
+    problem.cluster = asked.cluster && !problem.loop && !problem.fetch && !problem.unpack ? asked.cluster : problem.cluster;
+  }
+  if (problem.cluster > 1)
+    problem.outputs.clear(), problem.taking.clear(); // what a block stores of a tile is stored from registers
+  std::vector<Candidate> candidates = priceSchedules(problem);
+  if (candidates.empty() && given.cluster > 1) { // then without
+    problem = given;
+    problem.cluster = 0;
+    candidates = priceSchedules(problem);
+  }
+  if (candidates.empty() && (text.empty() || !problem.gpu.warpgroups))
+    return std::nullopt;
+  if (candidates.empty() && problem.cluster > given.cluster)
+    refuseSchedule("the sums of a cluster's blocks do not fit where the slots were", "");
+  Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
+  if (text.empty())
+    return schedule;
+  schedule.override(text);
+  if (StringRef(text).find("joined") == StringRef::npos)
+    schedule.joined = joinedSteps(problem, schedule);
+  if (StringRef(text).find("boxed") == StringRef::npos)
+    schedule.boxed = bringsBox(problem, schedule);
+  check(problem, schedule);
+  if (int64_t bytes = sharedBytes(problem, schedule); bytes > problem.gpu.sharedBytes)
+    refuseSchedule("a matrix product of tiles " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + " needs " +
+                       std::to_string(bytes) + " bytes of shared memory, the device has " +
+                       std::to_string(problem.gpu.sharedBytes),
+                   "use a smaller tile or fewer stages");
+  return schedule;
+}
+
+} // namespace tilery::block

@@ -1,0 +1,29 @@
+#include "compiler/functions/table.h"
+#include "tilery/functions.h"
+
+namespace tilery {
+using namespace functions;
+
+static const List &table() {
+  static const List all = [] {
+    List list;
+    for (const List &part : {functionsOfBits(), functionsOfFloats(), specialFunctions()})
+      list.insert(list.end(), part.begin(), part.end());
+    return list;
+  }();
+  return all;
+}
+
+Value composed(Builder &builder, const std::string &name, const std::vector<Value> &operands) {
+  for (const Function &function : table())
+    if (name == function.name && operands.size() >= function.least && operands.size() <= function.most) {
+      Numbers numbers;
+      for (const Value &operand : operands)
+        numbers.push_back({&builder, operand});
+      return function.compute(numbers).value;
+    }
+  builder.fail(Diagnostic::Kind::Value,
+               "there is no function `" + name + "` of " + std::to_string(operands.size()) + " operands");
+}
+
+} // namespace tilery

@@ -1,0 +1,13 @@
+#pragma once
+#include "compiler/lower/evaluator.h"
+
+namespace tilery::lower {
+
+/// Every second element from an address on (its step is 2), by two vector loads and a shuffle in place of a gather; `exists`: null or a mask,
+/// `other`: what is in place of the rest. Null: the target moves no such elements under masks.
+llvm::Value *loadEverySecond(Emitter &e, const Address &where, unsigned lanes, llvm::Value *exists, llvm::Value *other);
+
+/// Elements that groups of neighbouring lanes share, by one load of those there are. Null: the lanes lie otherwise.
+llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes);
+
+} // namespace tilery::lower

@@ -1,0 +1,368 @@
+// Products of warpgroups: each multiplies its rows (or columns) of the sum.
+#include "compiler/ir/partial_sums.h"
+#include "compiler/layout/fragments.h"
+#include "compiler/layout/memory.h"
+#include "compiler/targets/cuda/block/block_emitter.h"
+#include "compiler/targets/cuda/block/emit_layout.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+namespace {
+
+/// How an operand lies in shared memory, (m or n) x k, as the tensor cores are told of it.
+struct OperandPlan {
+  layout::MatrixDescriptor descriptor;
+  unsigned elementBytes;
+  int64_t rows; // of m or n
+
+  /// Bytes from row 0 to a row that is a multiple of 8. (The tensor cores swizzle addresses: where m or n is contiguous, rows may begin
+  /// within a swizzle's row of elements.)
+  unsigned rowOffset(int64_t row) const {
+    unsigned width = unsigned(descriptor.swizzle), perLine = width / elementBytes;
+    return descriptor.kMajor ? row * width : row / perLine * descriptor.leading + row % perLine * elementBytes;
+  }
+  /// Bytes from the first instruction's k to that of instruction `step`, each of which takes 32 bytes (16 rows) of k.
+  unsigned stepOffset(unsigned step) const {
+    if (!descriptor.kMajor)
+      return step * descriptor.kStep;
+    unsigned perRow = unsigned(descriptor.swizzle) / 32; // boxes of a swizzle's row of k lie one after the other
+    return step / perRow * rows * unsigned(descriptor.swizzle) + step % perRow * descriptor.kStep;
+  }
+};
+
+std::optional<OperandPlan> planOf(block::SharedType type, bool isB) {
+  if (!type.getLayout())
+    return std::nullopt;
+  layout::Layout memory = type.getLayout().getLayout();
+  if (isB)
+    memory = memory.transposed();
+  unsigned bytes = tile::elementBytes(type.getElementType());
+  int64_t rows = memory.outputs()[0].extent;
+  if (auto swizzle = layout::swizzleOf(memory, bytes); swizzle && *swizzle != layout::Swizzle::None)
+    memory = layout::copyBox(rows, int64_t(*swizzle) / bytes, bytes, *swizzle); // of several along k, the first
+  std::optional<layout::MatrixDescriptor> descriptor = layout::matrixDescriptor(memory, bytes);
+  if (!descriptor)
+    return std::nullopt;
+  return OperandPlan{*descriptor, bytes, rows};
+}
+
+/// How the warps of a role share a sum: tiles of 64 x n, in units of which `outer` counts (Register: those of a warpgroup).
+struct SumPlan {
+  unsigned n;
+  layout::Layout outer;
+  layout::Rows rows = layout::Rows::InOrder;
+};
+
+/// The registers of a factor a that each product takes: those at (64 rows, 32 bytes of k).
+struct RegisterPlan {
+  layout::Layout outer; // in units of a product's factor
+  unsigned each, elementBits;
+
+  /// The first of them; nothing if this thread's warpgroup does not hold those rows.
+  std::optional<unsigned> first(int64_t rows, int64_t step) const {
+    for (unsigned number = 0; number < outer.extent(layout::Register); ++number)
+      if (auto at = outer.at({{layout::Register, number}}); at[0] == rows && at[1] == step)
+        return number * each;
+    return std::nullopt;
+  }
+};
+
+std::optional<RegisterPlan> registersOf(Value factor, layout::Rows rows) {
+  block::LayoutAttr layout = block::layoutOf(factor.getType());
+  if (!layout)
+    return std::nullopt;
+  unsigned bits = getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth();
+  layout::Layout inner = layout::wgmmaOperandA(bits, rows);
+  std::optional<layout::Layout> outer = layout::divide(layout.getLayout(), inner);
+  return outer ? std::optional(RegisterPlan{*outer, unsigned(inner.extent(layout::Register)), bits}) : std::nullopt;
+}
+
+std::optional<SumPlan> shareOf(const layout::Layout &sums) {
+  int64_t columns = sums.outputs()[1].extent;
+  for (int64_t n = std::min<int64_t>(columns, 256) / 8 * 8; n > 0; n -= 8) {
+    for (layout::Rows rows : {layout::Rows::InOrder, layout::Rows::Paired}) {
+      std::optional<layout::Layout> outer =
+          columns % n ? std::nullopt : layout::divide(sums, layout::wgmmaAccumulator(unsigned(n), rows));
+      if (outer && outer->extent(layout::Lane) == 1)
+        return SumPlan{unsigned(n), *outer, rows};
+    }
+  }
+  return std::nullopt;
+}
+} // namespace
+
+namespace {
+constexpr unsigned never = ~0u; // of no product: there is nothing to wait for
+
+/// Products that `block` starts between two of its ops, at least: loops may run no step.
+unsigned startsBetween(Block *block, Operation *from, Operation *to) {
+  unsigned count = 0;
+  for (Operation &op : *block) {
+    if (&op == to)
+      break;
+    if (!from || from->isBeforeInBlock(&op))
+      count += isa<block::MmaStartOp>(op);
+  }
+  return count;
+}
+
+unsigned since(Operation *at, Value product, unsigned depth);
+
+/// Of what a loop carries: it was there before, or the step before has left it.
+unsigned sinceCarried(scf::ForOp loop, unsigned number, unsigned depth) {
+  Operation *yield = loop.getBody()->getTerminator();
+  Value carried = yield->getOperand(number);
+  unsigned entered = since(loop, loop.getInitArgs()[number], depth + 1);
+  return carried == loop.getRegionIterArg(number) ? entered : std::min(entered, since(yield, carried, depth + 1));
+}
+
+unsigned since(Operation *at, Value product, unsigned depth) {
+  if (depth > 8)
+    return 0;
+  unsigned before;
+  Operation *from = nullptr;
+  Block *block = product.getParentBlock();
+  if (auto argument = dyn_cast<BlockArgument>(product)) {
+    auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+    before = loop ? sinceCarried(loop, argument.getArgNumber() - 1, depth) : 0;
+  } else {
+    from = product.getDefiningOp();
+    auto loop = dyn_cast<scf::ForOp>(from);
+    bool isNone = isa<block::NoneOp>(from);
+    before = loop ? sinceCarried(loop, cast<OpResult>(product).getResultNumber(), depth) : isNone ? never : 0;
+  }
+  Operation *holder = block->findAncestorOpInBlock(*at);
+  return before == never || !holder ? before : before + startsBetween(block, from, holder);
+}
+} // namespace
+
+unsigned startedSince(Operation *wait, Value product) {
+  unsigned count = since(wait, product, 0);
+  return count == never ? 0 : count;
+}
+
+void BlockEmitter::failProduct(block::MmaStartOp start, const llvm::Twine &what) {
+  fail(start, what);
+  remember(start, partsOf(start.getC())); // loops around it carry as many
+}
+
+// Factors of a product: shared memory by descriptors, or registers that belong to the tensor cores until the product is waited for.
+void BlockEmitter::emitStart(block::MmaStartOp start) {
+  if (byWarps)
+    return emitWarpProduct(start);
+  RankedTensorType tile = start.getType().getTile();
+  auto sharedA = dyn_cast<block::SharedType>(start.getA().getType());
+  block::LayoutAttr sumLayout = block::layoutOf(tile);
+  std::optional<SumPlan> share = sumLayout ? shareOf(sumLayout.getLayout()) : std::nullopt;
+  std::optional<OperandPlan> inA = sharedA ? planOf(sharedA, false) : std::nullopt, inB = planOf(start.getB().getType(), true);
+  std::optional<RegisterPlan> held = sharedA || !share ? std::nullopt : registersOf(start.getA(), share->rows);
+  auto typeA =
+      WgmmaForm::typeOf(sharedA ? sharedA.getElementType() : getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
+  auto typeB = WgmmaForm::typeOf(start.getB().getType().getElementType(), start.getBUnsigned());
+  if (!share || !(inA || held) || !inB || !typeA || !typeB || tile.getElementType().isF16())
+    return failProduct(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
+  WgmmaForm form{share->n, *typeA, *typeB, inA && !inA->descriptor.kMajor, !inB->descriptor.kMajor};
+
+  Parts sums = partsOf(start.getC());
+  Parts factors = reading.lookup(start.getC());
+  auto isZero = [](llvm::Value *sum) { return isa<llvm::Constant>(sum) && cast<llvm::Constant>(sum)->isNullValue(); };
+  bool fresh = llvm::all_of(sums, isZero);
+  bool turns = held && unturned.contains(start.getA());
+  Parts factor = turns ? unturned.lookup(start.getA()) : held ? packed(start.getA()) : Parts(); // of this product
+  llvm::Value *scale = i32(fresh ? 0 : 1);
+  if (start.getClear() && !fresh)
+    scale = b.CreateZExt(b.CreateNot(scalar(start.getClear())), b.getInt32Ty());
+  // A descriptor takes 18 bits of the address; in clusters, more are set.
+  auto descriptor = [&](llvm::Value *address, uint64_t rest) {
+    llvm::Value *units = b.CreateAnd(b.CreateLShr(address, 4), i32(0x3fff));
+    return b.CreateOr(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(rest));
+  };
+  auto own = emitLayout(b, share->outer, {{layout::Warp, warpgroup}}); // of the warpgroup, in tiles
+  llvm::Value *addressA = nullptr, *addressB = partsOf(start.getB())[0];
+  if (inA)
+    addressA = b.CreateAdd(partsOf(start.getA())[0], b.CreateMul(own[0], i32(inA->rowOffset(64))));
+  addressB = b.CreateAdd(addressB, b.CreateMul(own[1], i32(inB->rowOffset(share->n))));
+  // Of several products that fill the registers, descriptors of what stays in shared memory for the loop would take more of them.
+  constexpr int64_t many = 3;
+  auto loop = start->getParentOfType<scf::ForOp>();
+  bool isFull = loop && llvm::range_size(loop.getBody()->getOps<block::MmaStartOp>()) >= many;
+  auto staysFor = [&](Value factor) { return isFull && !loop->isAncestor(factor.getParentBlock()->getParentOp()); };
+  if (inA && staysFor(start.getA()))
+    addressA = machine.here(e, addressA);
+  if (staysFor(start.getB()))
+    addressB = machine.here(e, addressB);
+  unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
+  int64_t k = start.getB().getType().getShape()[0];
+  auto wordsOf = [&](int64_t rows, unsigned step) -> MutableArrayRef<llvm::Value *> {
+    std::optional<unsigned> first = held->first(rows, step);
+    return first ? MutableArrayRef(factor).slice(*first * held->elementBits / 32, 4) : MutableArrayRef<llvm::Value *>();
+  };
+  auto turn = [&](unsigned step) {
+    SmallVector<llvm::Value *> turned;
+    for (unsigned t = 0; turns && t < tiles; ++t) {
+      auto words = wordsOf(share->outer.at({{layout::Register, t}})[0], step);
+      turnWords(words);
+      llvm::append_range(turned, words);
+    }
+    return turned;
+  };
+  // Of tile t of the sums, or its columns from `column` on, which begin at `sums` among those of a statement.
+  auto stepOf = [&](unsigned t, unsigned column, unsigned number, unsigned sums) {
+    auto at = share->outer.at({{layout::Register, t}});
+    BlockMachine::WgmmaStep step;
+    step.sums = sums;
+    if (held) {
+      llvm::append_range(step.a, wordsOf(at[0], number));
+      if (step.a.empty())
+        fail(start, "takes rows of its first factor that other warpgroups hold");
+    } else {
+      llvm::Value *first = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
+      step.a.push_back(b.CreateAdd(first, b.getInt64(inA->stepOffset(number) / 16)));
+    }
+    llvm::Value *rows = b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1] + column)));
+    step.b = b.CreateAdd(descriptor(rows, inB->descriptor.bits()), b.getInt64(inB->stepOffset(number) / 16));
+    return step;
+  };
+  unsigned steps = k / form.k();
+  if (int64_t depth = tile::partialSums(start)) {
+    WgmmaForm narrow = form;
+    if (auto columns = start->getAttrOfType<IntegerAttr>("block.columns"))
+      narrow.n = unsigned(columns.getInt());
+    unsigned together = std::max<unsigned>(depth / form.k(), 1);
+    for (unsigned first = 0; first < steps; first += together) {
+      unsigned end = std::min(first + together, steps);
+      for (unsigned step = first; step < end; ++step)
+        turn(step);
+      for (unsigned t = 0; t < tiles; ++t)
+        for (unsigned column = 0; column < form.n; column += narrow.n) {
+          Parts apart(narrow.sums(), llvm::Constant::getNullValue(sums[0]->getType()));
+          machine.wgmmaFence(e, {}, factor);
+          SmallVector<BlockMachine::WgmmaStep> products;
+          for (unsigned step = first; step < end; ++step)
+            products.push_back(stepOf(t, column, step, 0));
+          machine.wgmma(e, narrow, apart, products, i32(0));
+          machine.wgmmaCommit(e);
+          machine.wgmmaWait(e, 0, apart, factor);
+          for (auto [i, sum] : llvm::enumerate(apart)) {
+            llvm::Value *&all = sums[t * each + column / narrow.n * narrow.sums() + i];
+            all = b.CreateFAdd(all, sum);
+          }
+        }
+    }
+    return remember(start, std::move(sums));
+  }
+  MutableArrayRef<llvm::Value *> none;
+  if (!turns)
+    machine.wgmmaFence(e, fresh ? none : sums, factor);
+  SmallVector<BlockMachine::WgmmaStep> products;
+  for (unsigned step = 0; step < steps; ++step) {
+    if (turns) // what a step takes is turned while the one before it is multiplied
+      machine.wgmmaFence(e, fresh || step ? none : sums, turn(step));
+    for (unsigned t = 0; t < tiles; ++t)
+      products.push_back(stepOf(t, 0, step, t * each));
+    if (turns || step + 1 == steps) {
+      machine.wgmma(e, form, sums, products, products.size() == (step + 1) * tiles ? scale : i32(1));
+      products.clear();
+    }
+  }
+  machine.wgmmaCommit(e);
+  remember(start, std::move(sums));
+  llvm::append_range(factors, factor);
+  if (!factors.empty())
+    reading[start] = std::move(factors);
+}
+
+BlockEmitter::Parts BlockEmitter::packed(Value tile) {
+  Parts elements = partsOf(tile), words;
+  for (llvm::Value *&element : elements) // a factor: others are of 16 bits at most
+    if (getElementTypeOrSelf(tile.getType()).isF32())
+      element = roundedTF32(element);
+  unsigned each = 32 / getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth();
+  for (unsigned first = 0; first < elements.size(); first += each) {
+    llvm::Value *vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(elements[first]->getType(), each));
+    for (unsigned i = 0; i < each; ++i)
+      vector = b.CreateInsertElement(vector, elements[first + i], uint64_t(i));
+    words.push_back(b.CreateBitCast(vector, b.getInt32Ty()));
+  }
+  return words;
+}
+
+void BlockEmitter::emitSettle(block::MmaSettleOp settle) {
+  if (byWarps)
+    return;
+  unsigned later = startedSince(settle, settle.getProduct());
+  for (Operation *op = settle->getPrevNode(); op && !isa<block::MmaStartOp>(op); op = op->getPrevNode())
+    if (auto wait = dyn_cast<block::MmaWaitOp>(op); wait && startedSince(wait, wait.getProduct()) <= later) {
+      reading.erase(settle.getProduct()); // a later one was waited for: to say less again would serialise products (C7514)
+      return;
+    }
+  machine.wgmmaWait(e, later, {}, reading.lookup(settle.getProduct()));
+  reading.erase(settle.getProduct());
+}
+
+// Divisions by the grid's extents are many cycles: here, not where stores wait for them.
+void BlockEmitter::computeMeanwhile(Operation *wait) {
+  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode())
+    if (auto store = dyn_cast<block::StoreBoxOp>(op))
+      for (Value coordinate : store.getCoords()) {
+        auto sum = coordinate.getDefiningOp<arith::AddIOp>();
+        Value start = sum && sum.getRhs().getDefiningOp<arith::ConstantOp>() ? sum.getLhs() : coordinate;
+        if (!start.getType().isInteger(32) || evaluator.scalars.contains(start))
+          continue;
+        llvm::Value *early = scalar(start);
+        if (!isa<llvm::Constant>(early))
+          evaluator.scalars[start] = machine.here(e, early);
+      }
+}
+
+namespace {
+/// Ops that are computed where something takes their results, and cost nothing before.
+bool isNamed(Operation *op) {
+  return isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp, arith::TruncFOp>(op);
+}
+
+/// True if something behind `wait`, in its block, takes the result.
+bool isTakenBehind(Operation *op, Operation *wait) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    Operation *holder = wait->getBlock()->findAncestorOpInBlock(*user);
+    return holder && (wait->isBeforeInBlock(holder) || (holder == user && isNamed(user) && isTakenBehind(user, wait)));
+  });
+}
+
+/// True if the op is computed from a product's result that its block has waited for.
+bool comesOfProduct(Operation *op, Block *block, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  if (!op || op->getBlock() != block || !seen.insert(op).second)
+    return false;
+  return isa<block::MmaWaitOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) { return comesOfProduct(operand.getDefiningOp(), block, seen); });
+}
+} // namespace
+
+// What a step has got of earlier products is computed while this one runs: elementwise work that is taken behind it, not only then.
+void BlockEmitter::computeBefore(block::MmaWaitOp wait) {
+  for (Operation &op : *wait->getBlock()) {
+    if (&op == wait)
+      return;
+    bool isElementwise = OpTrait::hasElementwiseMappableTraits(&op) && !isNamed(&op) && op.getNumResults() == 1;
+    if (llvm::SmallPtrSet<Operation *, 32> seen; isElementwise && isa<RankedTensorType>(op.getResult(0).getType()) &&
+                                                 isTakenBehind(&op, wait) && comesOfProduct(&op, wait->getBlock(), seen))
+      partsOf(op.getResult(0));
+  }
+}
+
+void BlockEmitter::emitWait(block::MmaWaitOp wait) {
+  bool isOfSteps =
+      bool(wait.getProduct().getDefiningOp<scf::ForOp>()); // that are over: a loop around it goes over programs' tiles
+  if (wait->getParentOfType<scf::ForOp>() && !isOfSteps)
+    computeBefore(wait);
+  else
+    computeMeanwhile(wait);
+  Parts sums = partsOf(wait.getProduct());
+  if (!byWarps)
+    machine.wgmmaWait(e, startedSince(wait, wait.getProduct()), sums, reading.lookup(wait.getProduct()));
+  remember(wait, std::move(sums));
+  finishScales(wait);
+}
+
+} // namespace tilery::cuda

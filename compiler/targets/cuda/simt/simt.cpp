@@ -1,0 +1,372 @@
+#include "compiler/targets/cuda/simt/simt.h"
+#include "compiler/targets/cuda/ptx/meets_others.h"
+#include "compiler/targets/cuda/mma/mma.h"
+#include "compiler/targets/cuda/ptx/branch.h"
+#include "compiler/targets/cuda/ptx/launch_order.h"
+#include "compiler/targets/cuda/simt/own_buffers.h"
+#include "compiler/lower/atomics.h"
+#include "compiler/lower/branch.h"
+#include "compiler/lower/kernel_info.h"
+#include "compiler/lower/loop.h"
+
+using namespace mlir;
+
+namespace tilery::cuda {
+using lower::Index;
+using lower::Lanes;
+using lower::Point;
+
+SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target,
+                         BlockMachine &machine)
+    : KernelEmitter(e, kernel, plan.plan, this), simtPlan(plan), target(target), machine(machine),
+      threads(plan.threads * plan.cluster), byOthers(meetsOthers(kernel)) {}
+
+bool SimtEmitter::mayBeWritten(Value place) const {
+  return byOthers || llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
+           return lower::mayAlias(lower::classOfPlace(place), written, e.options.disjoint);
+         });
+}
+
+llvm::AllocaInst *SimtEmitter::variableOf(int buffer, ArrayRef<int64_t> shape, Indices point) const {
+  auto found = registerTiles.find(buffer);
+  if (found == registerTiles.end())
+    return nullptr;
+  SmallVector<llvm::Value *, 2> key;
+  for (auto [index, size] : llvm::zip(point, shape))
+    if (size != 1)
+      key.push_back(index.base);
+  auto slot = found->second.slots->find(key);
+  assert(slot != found->second.slots->end() && "a tile in registers is read at the thread's own elements only");
+  return found->second.variables[slot->second];
+}
+
+void SimtEmitter::refuse(Operation *op, const char *what) {
+  op->emitError() << "the GPU target cannot " << what << " yet";
+  evaluator.failed = true;
+}
+
+// x, y, z of a program. Divisions take as long as a row of some hundred elements: grids of one dimension do without.
+void SimtEmitter::numberProgram(llvm::Value *program) {
+  auto &b = e.b;
+  llvm::Value *ofOneRow[] = {program, b.getInt32(0), b.getInt32(0)};
+  pid = lower::emitUnless(b, b.CreateICmpULT(program, grid[0]), ofOneRow, [&] {
+    keepBranch(b);
+    llvm::Value *row = b.CreateUDiv(program, grid[0]);
+    return lower::Values{b.CreateURem(program, grid[0]), b.CreateURem(row, grid[1]), b.CreateUDiv(row, grid[1])};
+  });
+}
+
+FailureOr<GpuInfo> SimtEmitter::emit() {
+  auto &b = e.b;
+  exchangeOffset = simtPlan.stagingOffset() + (simtPlan.stagingBytes + 63) / 64 * 64;
+  GpuInfo info;
+  info.threads = simtPlan.threads;
+  info.cluster = simtPlan.cluster;
+  sumsOffset = exchangeOffset + exchangeSlots * exchangeBytes;
+  fetchOffset = llvm::alignTo(sumsOffset + 2 * simtPlan.exchangeBytes, 16);
+  info.sharedBytes = fetchOffset + simtPlan.fetchBytes;
+  if (info.sharedBytes > target.sharedBytes) {
+    kernel.emitError() << "a program needs " << info.sharedBytes << " bytes of shared memory, the device has "
+                       << target.sharedBytes << "; use smaller tiles";
+    return failure();
+  }
+  bool reporting = kernel
+                       .walk([](Operation *op) {
+                         return isa<tile::PrintOp, tile::AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+  info.workspaceBytes = plan.workspaceBytes;
+  const FetchLoop *fetch = fetchOf(kernel);
+  info.persistent = info.workspaceBytes != 0 || fetch; // as many workspaces as run at once
+  unsigned resident = simtPlan.residentBlocks;
+  BlockNeeds needs{simtPlan.threads, resident > 1 ? resident : 0, info.workspaceBytes};
+  needs.registers = registersOf(kernel);
+  needs.reports = reporting;
+  needs.cluster = info.cluster;
+  BlockEntry entry = machine.begin(e, kernel, needs);
+  function = entry.function;
+  info.programmatic = target.sm >= 90 && orderLaunches(e, kernel, machine);
+  makeScopes();
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    evaluator.scalars[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());
+  grid.assign(std::begin(entry.grid), std::end(entry.grid));
+  evaluator.arena = entry.shared;
+  evaluator.workspace = entry.workspace;
+  reports = entry.reports;
+  thread = entry.thread;
+  sharedAddress = entry.sharedAddress;
+  if (info.cluster > 1) {
+    entry.number = b.CreateUDiv(entry.number, b.getInt32(info.cluster));
+    entry.blocks = b.CreateUDiv(entry.blocks, b.getInt32(info.cluster));
+    llvm::Value *before = b.CreateMul(b.CreateZExt(machine.clusterRank(e), b.getInt64Ty()), e.i64(info.threads));
+    thread = b.CreateAdd(thread, before, "", true, true);
+    exchangeRead[0] = exchangeRead[1] = true; // not before all blocks have begun
+  }
+  programs = entry.programs, blocks = entry.blocks;
+  llvm::BasicBlock *first = newBlock(), *start = newBlock(), *body = newBlock();
+  entryEnd = b.CreateBr(first);
+  b.SetInsertPoint(first);
+  everything = footprintOfKernel();
+  hazards.begin(everything, e.options.disjoint);
+  if (fetch)
+    startFetching(*fetch, {entry.number, {}});
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  b.CreateBr(start);
+  b.SetInsertPoint(start);
+  program = entry.number;
+  llvm::PHINode *next = nullptr;
+  if (info.persistent) {
+    program = next = b.CreatePHI(b.getInt32Ty(), 2);
+    next->addIncoming(entry.number, before);
+  }
+  programId = b.CreateZExt(program, b.getInt64Ty());
+  numberProgram(program);
+  b.CreateBr(body);
+  b.SetInsertPoint(body);
+  makeRegisterTiles();
+  if (!block(kernel.getBody().front()) || evaluator.failed)
+    return failure();
+  if (next) {
+    barrier();
+    llvm::Value *following = b.CreateAdd(program, entry.blocks);
+    next->addIncoming(following, b.GetInsertBlock());
+    llvm::BasicBlock *done = newBlock();
+    b.CreateCondBr(b.CreateICmpULT(following, programs), start, done);
+    b.SetInsertPoint(done);
+  }
+  b.CreateRetVoid();
+  info.sites = std::move(sites);
+  return info;
+}
+
+Point SimtEmitter::pointOf(ArrayRef<int64_t> shape, llvm::Value *linear) {
+  auto &b = e.b;
+  Point point(shape.size(), evaluator.constant(0));
+  for (int d = int(shape.size()) - 1; d >= 0; --d) {
+    if (shape[d] == 1)
+      continue;
+    bool last = llvm::all_of(shape.take_front(d), [](int64_t size) { return size == 1; });
+    llvm::Value *index = last ? linear : b.CreateURem(linear, e.i64(shape[d]));
+    point[d] = Index{index, 0, nullptr, evaluator.level(), 1, d};
+    if (!last)
+      linear = b.CreateUDiv(linear, e.i64(shape[d]));
+  }
+  return point;
+}
+
+void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) {
+  if (perThread)
+    return KernelEmitter::forEach(shape, body);
+  int64_t total = 1;
+  for (int64_t size : shape)
+    total *= size;
+  barrier();
+  lower::Evaluator::Body scope(evaluator);
+  deal(total, [&](llvm::Value *i) {
+    Point point = pointOf(shape, i);
+    for (Index &index : point)
+      index.loop = -1;
+    body(point);
+  });
+  barrier();
+}
+
+// What a thread knows of its own elements dominates the rest of its block and the blocks in it.
+bool SimtEmitter::block(Block &block) {
+  lower::Evaluator::OwnedScope scope(evaluator);
+  // A loop's body may be entered from its own end. There, threads may still read the second area of exchanges, if they can before.
+  bool loops = isa<scf::ForOp>(block.getParentOp()) && !exchangeRead[0];
+  if (!isa<tile::KernelOp>(block.getParentOp())) {
+    hazards.lose();
+    exchangeRead[0] = !loops;
+    exchangeRead[1] = true;
+  }
+  if (const FetchLoop *fetch = fetchOf(block.getParentOp()))
+    takeFetched(*fetch);
+  freshTurn = isa<scf::ForOp>(block.getParentOp()) && !perThread ? &block : nullptr;
+  bool ok = KernelEmitter::block(block);
+  freshTurn = nullptr;
+  if (loops && exchangeRead[0])
+    barrier();
+  auto leavesTiles = [&](const lower::Step &step) {
+    auto isStored = [&](Value result) { return plan.storage.contains(result); };
+    return !step.op || llvm::any_of(step.op->getResults(), isStored);
+  };
+  auto steps = plan.steps.find(&block);
+  if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() && llvm::any_of(steps->second, leavesTiles))
+    barrier(); // all threads read next what operands are made of: tiles of indices, what branches choose, sorted lines
+  hazards.lose();
+  exchangeRead[0] = exchangeRead[1] = true;
+  return ok;
+}
+
+bool SimtEmitter::op(Operation *op) {
+  if (counted && isa<tile::StoreOp, tile::ElementStoreOp, tile::ElementUpdateOp, tile::AtomicRmwOp, tile::AtomicCasOp,
+                     tile::PrintOp, tile::AssertOp>(op))
+    return countedOp(op);
+  if (const FetchLoop *fetch = fetchOf(op)) {
+    startFetching(*fetch, turnBefore(cast<scf::ForOp>(op)));
+    bool ok = KernelEmitter::op(op);
+    machine.waitCopies(e, 0); // others may use its shared memory
+    return ok;
+  }
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  bool scalarLoad = isa<tile::LoadOp>(op) && !isTile(op->getResult(0).getType()) && !cast<tile::LoadOp>(op).getIsVolatile();
+  bool arithmetic = op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
+                    llvm::none_of(op->getResultTypes(), isTile);
+  if (perThread || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return KernelEmitter::op(op);
+  if (fetchedNumbers.contains(op))
+    return true;
+  if (scalarLoad) {
+    prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
+    return KernelEmitter::op(op);
+  }
+  // Other blocks may change what is read while threads read it, and control flow hang on it: all get what one thread has read.
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile() && !isTile(load.getType())) {
+    bool ok = true;
+    inOneThread(op, [&] { ok = KernelEmitter::op(op); });
+    return ok;
+  }
+  if (const ThreadMap *map = simtPlan.scans.lookup(op)) {
+    auto scan = cast<tile::ScanOp>(op);
+    Footprint footprint = footprintOf(scan);
+    loadEarly(op);
+    lower::Evaluator::Body scope(evaluator);
+    prepare(footprint);
+    mappedScan(scan, *map);
+    hazards.add(footprint);
+    return !evaluator.failed;
+  }
+  if (hazards.pending())
+    barrier();
+  bool ok = KernelEmitter::op(op);
+  // Scalar effects: every thread makes the same one.
+  if (isa<tile::BufferStoreOp, tile::ElementStoreOp>(op))
+    barrier();
+  else
+    hazards.lose();
+  return ok;
+}
+
+bool SimtEmitter::parallelOp(tile::ParallelOp op) {
+  if (perThread)
+    return KernelEmitter::parallelOp(op);
+  auto &b = e.b;
+  Block &body = op.getBody().front();
+  body.walk([&](tile::ElementStoreOp store) {
+    auto alloc = store.getBuffer().getDefiningOp<tile::AllocOp>();
+    if (alloc && !privateBuffers.contains(alloc) && belongsToPoints(alloc))
+      makePrivateBuffer(alloc);
+  });
+  SmallVector<llvm::Value *> extents;
+  llvm::Value *total = e.i64(1);
+  for (Value extent : op.getExtents()) {
+    llvm::Value *size = b.CreateSExtOrTrunc(evaluator.scalar(extent), b.getInt64Ty());
+    size = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, size, e.i64(0));
+    extents.push_back(size);
+    total = b.CreateMul(total, size);
+  }
+  barrier();
+  perThread = true;
+  llvm::BasicBlock *head = newBlock("parallel"), *exit = newBlock();
+  lower::Loop loop(b, head, exit);
+  loop.enter(b.CreateICmpSLT(thread, total));
+  llvm::PHINode *i = loop.carry(thread);
+  llvm::Value *rest = i;
+  for (int d = int(extents.size()) - 1; d >= 0; --d) {
+    llvm::Type *type = e.valueType(body.getArgument(d).getType());
+    evaluator.scalars[body.getArgument(d)] = b.CreateSExtOrTrunc(d ? b.CreateURem(rest, extents[d]) : rest, type);
+    rest = b.CreateUDiv(rest, extents[d]);
+  }
+  bool ok = block(body);
+  llvm::Value *next = b.CreateAdd(i, e.i64(threads));
+  loop.repeat(next, b.CreateICmpSLT(next, total));
+  loop.leave();
+  perThread = false;
+  barrier();
+  return ok;
+}
+
+void SimtEmitter::elementUpdateOp(tile::ElementUpdateOp op) {
+  atomically(
+      op, [&](Indices) { return elementAddress(op.getBuffer(), op.getIndices()); },
+      [&](llvm::Value *pointer, Indices) {
+        return lower::readModifyWrite(e, op.getKind(), op.getValue().getType(), pointer, evaluator.scalar(op.getValue()));
+      });
+}
+
+void SimtEmitter::atomically(Operation *op, llvm::function_ref<lower::Address(Indices)> where, Update update) {
+  if (perThread || isa<RankedTensorType>(op->getResult(0).getType()))
+    return KernelEmitter::atomically(op, where, update);
+  inOneThread(op, [&] { KernelEmitter::atomically(op, where, update); });
+}
+
+void SimtEmitter::inOneThread(Operation *op, llvm::function_ref<void()> effect) {
+  barrier(); // what the program wrote before comes first
+  bool used = !op->getResult(0).use_empty();
+  llvm::Value *slot = used ? exchange(0, e.i64(0)) : nullptr;
+  when(e.b.CreateICmpEQ(thread, e.i64(0)), [&] {
+    perThread = true;
+    effect();
+    perThread = false;
+    if (used)
+      e.b.CreateStore(e.toMemory(evaluator.scalars[op->getResult(0)], op->getResult(0).getType()), slot);
+  });
+  barrier(); // what it does then comes later
+  if (!used)
+    return;
+  Type type = op->getResult(0).getType();
+  evaluator.scalars[op->getResult(0)] = e.fromMemory(e.b.CreateLoad(e.memoryType(type), slot), type);
+  barrier();
+}
+
+void SimtEmitter::histogramOp(tile::HistogramOp op) {
+  auto &b = e.b;
+  auto result = cast<RankedTensorType>(op.getType());
+  int buffer = plan.storage.lookup(op.getResult());
+  llvm::Type *count = e.valueType(result.getElementType());
+  forEach(result.getShape(), [&](Indices point) {
+    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
+  });
+  forEach(tile::shapeOf(op.getValue().getType()), [&](Indices point) {
+    llvm::Value *bin = b.CreateSExtOrTrunc(evaluator.value(op.getValue(), point), b.getInt64Ty());
+    llvm::Value *counted = b.CreateICmpULT(bin, e.i64(result.getDimSize(0)));
+    if (op.getMask())
+      counted = b.CreateAnd(counted, evaluator.value(op.getMask(), point));
+    when(counted, [&] {
+      lower::Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
+      b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, where.pointer, llvm::ConstantInt::get(count, 1),
+                        llvm::MaybeAlign(where.alignment), llvm::AtomicOrdering::Monotonic);
+    });
+  });
+}
+
+void SimtEmitter::dotOp(Operation *op) {
+  if (perThread)
+    return refuse(op, "multiply tiles in code that each thread runs for itself");
+  const MmaPlan &product = simtPlan.product(op);
+  llvm::Value *staging = simtPlan.stagesInResult(product)
+                             ? evaluator.scratchPointer(plan.storage.lookup(op->getResult(0)))
+                             : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, simtPlan.stagingOffset());
+  auto inRegisters = registerTiles.find(plan.storage.lookup(op->getResult(0)));
+  MmaEmitter emitter(*this, machine, thread, threads, product, staging, op);
+  if (inRegisters != registerTiles.end())
+    emitter.result = inRegisters->second.variables;
+  if (product.a.inRegisters) {
+    const ThreadMap &map = simtPlan.maps.find({product.m, product.k})->second;
+    for (int64_t chunk = 0; chunk < map.chunks; ++chunk) {
+      lower::Evaluator::Vector vector(evaluator, map.width);
+      Lanes elements = e.splat(evaluator.value(product.a.tile, pointAt(pointsOf(map), chunk, map.sizes)), map.width);
+      emitter.factor.push_back(convertedFactor(e, product, product.a, elements));
+    }
+  }
+  evaluator.failed |= !emitter.emit();
+}
+
+llvm::Value *SimtEmitter::exchange(unsigned slot, llvm::Value *entry) {
+  llvm::Value *base = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, exchangeOffset + slot * exchangeBytes);
+  return e.b.CreateInBoundsGEP(e.b.getInt64Ty(), base, entry);
+}
+
+} // namespace tilery::cuda

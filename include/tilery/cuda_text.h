@@ -1,0 +1,61 @@
+#pragma once
+// Device functions in CUDA C++ that programs bring as text, read into trees. What is outside of the few forms that are known is a node
+// `unknown` with its text, so that a function of which a kernel needs another part can be used.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#pragma GCC visibility push(default) // what libtilery.so exports
+namespace tilery {
+
+/// A statement or an expression. What `words`, `number` and `parts` hold, by the kind:
+///
+/// | kind | words | number | parts |
+/// |---|---|---|---|
+/// | unknown | | | |
+/// | name | the name | | |
+/// | part (`v.x`) | the name | 0 to 3 | |
+/// | integer | its type where it is not int | the value | |
+/// | float | its type | the value | |
+/// | static_cast, reinterpret_cast | the type | | what is cast |
+/// | load (`*reinterpret_cast<T *>(p)`) | T | | the pointer |
+/// | address (`&v`, of memcpy) | the name | | |
+/// | call | the function | | operands |
+/// | binary | the operator | | both operands |
+/// | declare | type, name | | the value, if there is one |
+/// | assign | name | | the value |
+/// | copy (memcpy) | | bytes | destination, source |
+/// | store (`*reinterpret_cast<T *>(p) = x`) | | | pointer, value |
+/// | return | | | the value, if there is one |
+/// | choose (`if constexpr (sizeof(T) == 4)`) | T, the comparison | the bytes | two blocks |
+/// | block | | | statements |
+/// | asm | the instructions, the constraints | how many operands are results | operands |
+struct CudaNode {
+  std::string kind, text;
+  std::vector<std::string> words{};
+  std::variant<int64_t, uint64_t, double> number{};
+  std::vector<CudaNode> parts{};
+};
+
+struct CudaFunction {
+  struct Parameter {
+    std::string type, name;
+    std::optional<CudaNode> value{}; ///< where a call leaves it out
+  };
+  std::string name; ///< with its namespaces
+  std::string type;
+  std::vector<Parameter> parameters;
+  std::vector<std::string> types; ///< parameters of its template
+  std::string directive;          ///< of the preprocessor, that decides what the function is: `if` of `#if`; empty: there is none
+  bool several = false;           ///< one before it has its name
+  CudaNode body;
+};
+
+/// The device functions of a text.
+std::vector<CudaFunction> readCuda(std::string_view text);
+
+} // namespace tilery
+#pragma GCC visibility pop

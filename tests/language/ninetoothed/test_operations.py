@@ -1,0 +1,83 @@
+"""What is said of a tensor's operations: in their documentation, in the stub, and of calls that they do not take."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from tilery import errors, ninetoothed
+from tilery.ninetoothed import Tensor, block_size, operations
+
+OPERATIONS = ("tile", "expand", "squeeze", "unsqueeze", "permute", "flatten", "ravel", "pad")
+STUB = ast.parse(Path(ninetoothed.__file__).with_name("tensor.pyi").read_text())
+MEMBERS = {node.name: node for node in next(n for n in STUB.body if isinstance(n, ast.ClassDef)).body if hasattr(node, "name")}
+
+
+def test_everything_that_programs_call_is_documented():
+    assert set(OPERATIONS) == {n for n, f in vars(operations).items() if inspect.isfunction(f) and f.__doc__ and n[:1] != "_"} - {
+        "in_words",
+        "error",
+        "of_caller",
+        "takes_options",
+    }
+    for name in OPERATIONS:
+        assert getattr(Tensor, name).__doc__, name
+        assert getattr(Tensor, name).__module__ == operations.__name__
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_the_stub_has_what_there_is(name):
+    assert hasattr(Tensor, name)
+    if name in OPERATIONS:
+        real = inspect.signature(getattr(Tensor, name))
+        stub = MEMBERS[name].args
+        assert [a.arg for a in stub.args] == list(real.parameters)
+        defaults = [p.default for p in real.parameters.values() if p.default is not p.empty]
+        assert [ast.literal_eval(d) for d in stub.defaults] == defaults
+
+
+@pytest.mark.parametrize(
+    "call, message, hint",
+    [
+        (
+            lambda: Tensor(1).tile((7,), stride=(1,)),
+            "tile() got an unexpected keyword argument 'stride'",
+            "did you mean strides?",
+        ),
+        (
+            lambda: Tensor(1).tile(),
+            "Tensor.tile() missing 1 required positional argument: 'tile_shape'",
+            "it is Tensor.tile(tile_shape, strides=None, dilation=None, floor_mode=False)",
+        ),
+        (lambda: Tensor(1).ravel(3), "Tensor.ravel() takes 1 positional argument but 2 were given", "it is Tensor.ravel()"),
+        (
+            lambda: Tensor(1).permute(None),
+            "Tensor.permute() takes no arguments of such types: Tensor, None",
+            "it is Tensor.permute(dims)",
+        ),
+        (
+            lambda: Tensor(shape=(8,)).tile((2, 2)),
+            "`tile` got 2 sizes for a tensor of shape `(8,)`: one per dimension is needed.",
+            "unsqueeze adds a dimension",
+        ),
+        (
+            lambda: Tensor(shape=(8, 8)).tile((2,)),
+            "`tile` got 1 sizes for a tensor of shape `(8, 8)`: one per dimension is needed.",
+            "-1 leaves a dimension whole",
+        ),
+        (lambda: Tensor(1, dype="fp16"), "Tensor() got an unexpected argument 'dype'", "did you mean dtype?"),
+        (
+            lambda: block_size(lower=3),
+            "block_size() got an unexpected keyword argument 'lower'",
+            "its options: lower_bound, upper_bound",
+        ),
+    ],
+)
+def test_calls_that_do_not_fit_are_refused_with_their_line(call, message, hint):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert isinstance(caught.value, errors.Error)
+    assert (caught.value.message, caught.value.hint) == (message, hint)
+    if "block_size" not in message:
+        assert caught.value.chain[0][0] == __file__

@@ -1,0 +1,80 @@
+"""Every second element of memory: exactly those that exist, to the last byte of a page behind which nothing may be read."""
+
+import ctypes
+import mmap
+
+import pytest
+import torch
+
+from tilery import tileon
+from tilery.tileon import language as tl
+
+TYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int8, torch.int16, torch.int32, torch.int64]
+
+
+@tileon.jit
+def halves(x, first, second, n, OTHER: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(first + at, tl.load(x + 2 * at, mask=at < n, other=OTHER))
+    tl.store(second + at, tl.load(x + 2 * at + 1, mask=(at < n) & (at % 3 != 1), other=OTHER))
+
+
+@tileon.jit
+def pooled(x, out, H, W, BLOCK: tl.constexpr):
+    plane, row, column = tl.program_id(1), tl.program_id(0), tl.arange(0, BLOCK)
+    here = x + (plane * 2 * H + 2 * row) * 2 * W + 2 * column
+    upper = tl.maximum(tl.load(here, mask=column < W), tl.load(here + 1, mask=column < W))
+    lower = tl.maximum(tl.load(here + 2 * W, mask=column < W), tl.load(here + 2 * W + 1, mask=column < W))
+    tl.store(out + (plane * H + row) * W + column, tl.maximum(upper, lower), mask=column < W)
+
+
+@tileon.jit
+def whole(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + 2 * at) - tl.load(x + 2 * at + 1))
+
+
+def at_the_end_of_a_page(values):
+    """A tensor whose last byte is a page's, before one that nobody may read. Keep the second result."""
+    page = mmap.PAGESIZE
+    size = values.numel() * values.element_size()
+    pages = -(-size // page)
+    memory = mmap.mmap(-1, (pages + 1) * page)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    assert protect(ctypes.c_void_p(address + pages * page), ctypes.c_size_t(page), 0) == 0
+    tensor = torch.frombuffer(memory, dtype=values.dtype, count=values.numel(), offset=pages * page - size)
+    return tensor.copy_(values), memory
+
+
+@pytest.mark.parametrize("n", [1, 7, 16, 61, 300])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_halves(device, dtype, n):
+    values = torch.arange(2 * n).remainder(120).to(dtype)
+    x, memory = at_the_end_of_a_page(values) if device == "cpu" else (values.to(device), None)
+    first, second = (torch.zeros(-(-n // 64) * 64, dtype=dtype, device=device) for _ in range(2))
+    halves[(-(-n // 64),)](x, first, second, n, 3, 64)
+    wanted = torch.full((2, first.numel()), 3, dtype=dtype)
+    wanted[:, :n] = values.view(n, 2).t()
+    wanted[1, 1::3] = 3
+    assert torch.equal(first.cpu(), wanted[0]) and torch.equal(second.cpu(), wanted[1])
+    del x
+    assert memory is None or len(memory)
+
+
+@pytest.mark.parametrize("dtype", TYPES[:4])
+@pytest.mark.parametrize("columns", [5, 28, 64])
+def test_pooling(device, dtype, columns):
+    x = torch.randn(3, 14, 2 * columns).to(dtype)
+    out = torch.empty(3, 7, columns, dtype=dtype, device=device)
+    pooled[(7, 3)](x.to(device), out, 7, columns, 64)
+    assert torch.equal(out.cpu(), x.view(3, 7, 2, columns, 2).amax((2, 4)))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_whole_vectors(device, dtype):
+    values = torch.arange(256).remainder(113).to(dtype)
+    x, _memory = at_the_end_of_a_page(values) if device == "cpu" else (values.to(device), None)
+    out = torch.empty(128, dtype=dtype, device=device)
+    whole[(1,)](x, out, 128)
+    assert torch.equal(out.cpu(), values[::2] - values[1::2])
