@@ -91,6 +91,12 @@ static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir
   return {};
 }
 
+/// One is the stride of a last dimension: its quotients change from element to element, and hide that places are neighbours. Numbers stay
+/// as they were written: how often a loop has gone around is read of a ring's `i // 1`, too.
+static bool dividesTileByOne(mlir::Value x, mlir::Value y) {
+  return mlir::isa<mlir::RankedTensorType>(x.getType()) && matchPattern(y, mlir::m_One());
+}
+
 /// `sign`: of what is divided, compared or shifted. Of a shift to the right that is the left operand's, whatever the common type, but in
 /// TileLang, where operands are converted first.
 static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir::Value x, mlir::Value y, DType type,
@@ -106,11 +112,10 @@ static mlir::Value integerOp(Builder &self, Builder::Impl &impl, BinaryOp op, ml
     return impl.create<arith::MulIOp>(x, y);
   case BinaryOp::FloorDiv:
   case BinaryOp::TruncDiv:
-    // One is the stride of a last dimension: its quotients change from element to element, and hide that places are neighbours.
-    return matchPattern(y, mlir::m_One()) ? x : impl.create<tile::DivOp>(x.getType(), x, y, mode).getResult();
+    return dividesTileByOne(x, y) ? x : impl.create<tile::DivOp>(x.getType(), x, y, mode).getResult();
   case BinaryOp::Mod:
   case BinaryOp::TruncMod:
-    if (matchPattern(y, mlir::m_One()))
+    if (dividesTileByOne(x, y))
       return impl.create<arith::ConstantOp>(mlir::cast<mlir::TypedAttr>(impl.b.getZeroAttr(x.getType())));
     return impl.create<tile::RemOp>(x.getType(), x, y, mode);
   case BinaryOp::And:

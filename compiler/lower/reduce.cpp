@@ -225,7 +225,8 @@ void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
   SmallVector<Lanes> start(partials);
   SmallVector<SmallVector<Lanes>> results;
   SmallVector<llvm::BasicBlock *> ends;
-  llvm::Value *areLong = Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(std::max(lanes, leastSegment));
+  llvm::Value *areLong =
+      Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(std::max(lanes, leastSegment));
   twice(areLong, [&](bool segments) {
     partials = start;
     segments ? reduceInSegments(values, bounds) : reduceInOrder(bounds);

@@ -89,7 +89,12 @@ std::optional<Scales> scalesOf(tile::LoadOp load, scf::ForOp loop) {
       tile.getNumElements() != *std::max_element(tile.getShape().begin(), tile.getShape().end()))
     return std::nullopt;
   layout::Layout layout = attribute.getLayout().canonical();
-  Scales line{load, wait, unsigned(layout.extent(layout::Register))};
+  Scales line{.load = load,
+              .wait = wait,
+              .registers = unsigned(layout.extent(layout::Register)),
+              .fixed = {},
+              .points = {},
+              .loaded = {}};
   unsigned place = 1;
   for (const layout::Layout::Digit &digit : layout.digits(layout::Lane)) {
     if (digit.isZero() && line.registers > few && llvm::isPowerOf2_64(digit.extent) && llvm::isPowerOf2_32(place))

@@ -8,8 +8,10 @@ TEST(CpuTarget, TheTableHasWhatItsNamesSay) {
     const CpuTarget *target = findTarget(name);
     ASSERT_TRUE(target);
     EXPECT_EQ(target->name, name);
-    EXPECT_EQ(target->vectorBits, target->avx512 ? 512u : 256u);
-    EXPECT_EQ(target->vectorRegisters, target->avx512 ? 32u : 16u);
+    bool neon = target->architecture == Architecture::aarch64;
+    EXPECT_EQ(neon, name.starts_with("aarch64"));
+    EXPECT_EQ(target->vectorBits, neon ? 128u : target->avx512 ? 512u : 256u);
+    EXPECT_EQ(target->vectorRegisters, neon || target->avx512 ? 32u : 16u);
     EXPECT_EQ(target->lanes(32), target->vectorBits / 32);
     EXPECT_TRUE(target->dotBF16 || !target->fastDotBF16);
   }
