@@ -4,9 +4,8 @@
 // segments, too, so that a vector's lanes exist or not as one, and so do the places where reflected and clamped numbers turn: between them
 // they are one of their operands.
 #include "compiler/lower/segments.h"
-#include "compiler/analysis/integer_op.h"
 #include "compiler/analysis/interval.h"
-#include "compiler/analysis/remembered.h"
+#include "compiler/analysis/magnitude.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/nest.h"
 
@@ -254,42 +253,23 @@ const InSegment *Evaluator::segmentOf(Value tile, ArrayRef<Index> point, const I
   return nullptr;
 }
 
-/// So many bits hold the size of an integer, as far as what it is computed of says.
-static unsigned bitsOf(Value value) {
-  using Kind = analysis::IntegerOp::Kind;
-  static thread_local analysis::Remembered<unsigned> remembered;
-  return remembered.of(value, [&]() -> unsigned {
-    unsigned width = elementOf(value).isSignlessInteger() ? elementOf(value).getIntOrFloatBitWidth() : 64;
-    if (width <= 32)
-      return width;
-    if (auto interval = analysis::intervalOf(value); interval && interval->least > INT64_MIN)
-      return llvm::Log2_64_Ceil(uint64_t(std::max(std::abs(interval->least), std::abs(interval->greatest))) + 1);
-    analysis::IntegerOp op = analysis::integerOpOf(value);
-    switch (op.kind) {
-    case Kind::extend:
-    case Kind::splat:
-    case Kind::reindex:
-      return bitsOf(op.lhs);
-    case Kind::add:
-    case Kind::subtract:
-      return std::min(std::max(bitsOf(op.lhs), bitsOf(op.rhs)) + 1, width);
-    default:
-      return width;
-    }
-  });
+/// Is an integer's size below 2^48, as far as what it is computed of says? Differences of such do not wrap, nor did the sums that they are.
+static bool isSmall(Value value) {
+  constexpr int64_t most = int64_t(1) << 48;
+  auto interval = analysis::intervalOf(value);
+  return analysis::magnitudeOf(value) <= 48 || (interval && interval->least > -most && interval->greatest < most);
 }
 
 // Vectors of 64-bit numbers are two of registers each, and so are their masks.
 Lanes Evaluator::comparedInSegment(arith::CmpIOp compare, ArrayRef<Index> point) {
-  constexpr unsigned mostBits = 48; // differences of such do not wrap, nor did the sums that they are
+  constexpr int64_t mostStep = 1 << 20; // times lanes in 32 bits
   auto &b = e.b;
   if (state.segment.empty() || state.lanes == 1 || !elementOf(compare.getLhs()).isInteger(64) ||
-      compare.getPredicate() > arith::CmpIPredicate::sge || bitsOf(compare.getLhs()) > mostBits ||
-      bitsOf(compare.getRhs()) > mostBits)
+      compare.getPredicate() > arith::CmpIPredicate::sge || !isSmall(compare.getLhs()) || !isSmall(compare.getRhs()))
     return nullptr;
   Linear left = linear(compare.getLhs(), point), right = linear(compare.getRhs(), point);
   int64_t step = left.step - right.step, beyond = std::abs(step) * state.lanes;
-  if (left.lanes || right.lanes || !step)
+  if (left.lanes || right.lanes || !step || std::abs(step) > mostStep)
     return nullptr;
   AtLevel at(*this, std::max(left.level, right.level));
   llvm::Value *apart = b.CreateSub(right.base, left.base); // lane * step is compared with it

@@ -69,3 +69,27 @@ def test_depthwise(device, kernel, window, size, stride, dtype, last):
     found = found.view(2, OH, OW, C).permute(0, 3, 1, 2) if last else found.view_as(exact)
     bound = sizes * window**2 * 2.0**-23 + exact.abs() * (2.0**-8 if dtype == torch.bfloat16 else 0) + 1e-30
     assert ((found - exact).abs() <= bound).all()
+
+
+@tileon.jit
+def marked(x, o, n, WIDTH: tl.constexpr, STEP: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    far = tl.arange(0, BLOCK).to(tl.int64) * STEP
+    value = tl.load(x + at // WIDTH * WIDTH + at % WIDTH, mask=at < n, other=0.0)
+    for i in tl.static_range(6):
+        value += tl.where(far < 9 * STEP + i * (7 * STEP + 1), 1.0, 0.0)
+    tl.store(o + at, value, mask=at < n)
+
+
+@pytest.mark.parametrize("step", [1, 3, 1 << 20, 1 << 28, 1 << 33])
+def test_comparisons_of_numbers_that_grow_fast(device, step):
+    """Sixteen steps of them leave 32 bits."""
+    width, rows = 53, 7
+    n = width * rows
+    x, out = torch.randn(n), torch.full((n + 16,), -77.0, device=device)
+    marked[(-(-n // 256),)](x.to(device), out, n, width, step, 256)
+    far = torch.arange(n) % 256 * step
+    expected = x.clone()
+    for i in range(6):
+        expected += (far < 9 * step + i * (7 * step + 1)).float()
+    assert torch.equal(out[:n].cpu(), expected) and (out[n:] == -77.0).all()
