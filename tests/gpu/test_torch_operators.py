@@ -49,7 +49,7 @@ def test_captured(kernels, x):
     function = lambda x: kernels.sums(kernels.silu(kernels.scaled(x, 2.0)))[0]
     function(x)  # compiled before the capture
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         y = function(x)
     for _ in range(3):
         x.normal_()

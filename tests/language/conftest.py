@@ -37,6 +37,13 @@ def device(request, monkeypatch):
 
 
 @pytest.fixture
+def on_the_cpu(device):
+    """torch makes the test's tensors on the CPU: the test itself sends to the device what a kernel gets."""
+    with torch.device("cpu"):
+        yield
+
+
+@pytest.fixture
 def engine(request, monkeypatch):
     """The oracle, then machine code. Kernels of TileLang and NineToothed, which keep what they were compiled to, are made by the
     test itself."""

@@ -186,6 +186,7 @@ def squares_of_columns(x, o, M, N, R: tl.constexpr, C: tl.constexpr):
     tl.store(o + column, tl.sum(acc, 0), mask=column < N)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("rows, columns", [(1, 128), (2, 256), (4, 64), (8, 64), (16, 256), (32, 32), (16, 40), (6, 64)])
 @pytest.mark.parametrize("shape", [(203, 333), (64, 256), (1, 1), (17, 64)])
 def test_a_loop_that_counts_by_whole_tiles(rows, columns, shape):

@@ -47,6 +47,7 @@ def at_the_end_of_a_page(values):
     return tensor.copy_(values), memory
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("n", [1, 7, 16, 61, 300])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_halves(device, dtype, n):
@@ -62,6 +63,7 @@ def test_halves(device, dtype, n):
     assert memory is None or len(memory)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("dtype", TYPES[:4])
 @pytest.mark.parametrize("columns", [5, 28, 64])
 def test_pooling(device, dtype, columns):
@@ -71,6 +73,7 @@ def test_pooling(device, dtype, columns):
     assert torch.equal(out.cpu(), x.view(3, 7, 2, columns, 2).amax((2, 4)))
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("dtype", TYPES)
 def test_whole_vectors(device, dtype):
     values = torch.arange(256).remainder(113).to(dtype)

@@ -44,6 +44,7 @@ def looped(x, w, o, n, C, H, W, OH, OW, K: tl.constexpr, STRIDE: tl.constexpr, L
     tl.store(o + at, total.to(o.dtype.element_ty), mask=at < n)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("size, stride", [((9, 37), 1), ((5, 16), 1), ((12, 7), 1), ((21, 70), 2)])
@@ -81,6 +82,7 @@ def marked(x, o, n, WIDTH: tl.constexpr, STEP: tl.constexpr, BLOCK: tl.constexpr
     tl.store(o + at, value, mask=at < n)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("step", [1, 3, 1 << 20, 1 << 28, 1 << 33])
 def test_comparisons_of_numbers_that_grow_fast(device, step):
     """Sixteen steps of them leave 32 bits."""

@@ -48,6 +48,7 @@ def packed_of(numbers, bits, count, dtype):
     return words.to(torch.uint8) if dtype == torch.uint8 else (words - (words >> 31 << 32)).to(torch.int32)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("first", [0, 1, 5])
 @pytest.mark.parametrize("bits, count, dtype", PACKED)
 def test_unpacked(device, bits, count, dtype, first):
@@ -64,6 +65,7 @@ def test_unpacked(device, bits, count, dtype, first):
     assert memory is None or len(memory)
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("M, masked", [(1, False), (13, True), (40, False)])
 @pytest.mark.parametrize("bits, count, kind", PACKED)

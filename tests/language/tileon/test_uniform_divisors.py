@@ -78,6 +78,7 @@ def test_every_size(device, dtype):
         assert remainder.cpu().tolist() == rests, by
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("by", [(7, 2**33 + 1, 3), (1, 2**31 - 1, 1000), (2**40, 12, 5)])
 def test_divisors_of_loops(device, by):
     rows, columns, stride = 16, 61, 70

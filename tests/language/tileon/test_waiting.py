@@ -10,6 +10,8 @@ import torch
 from tilery import tileon
 from tilery.tileon import language as tl
 
+DEVICES = ["cpu"]  # on a GPU's stream what the host writes comes after the kernel that waits for it
+
 
 @tileon.jit
 def wait(flag):
