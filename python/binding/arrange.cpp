@@ -151,8 +151,9 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
 std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
 
 HandleRef makeTensor(nb::object rank, nb::object shape, nb::object dtype, nb::object jaggedDim, nb::object other,
-                     nb::object options, nb::object constant, nb::object value, nb::object name, nb::kwargs others) {
-  refuseOthers("Tensor", others,
+                     nb::object options, nb::object constant, nb::object value, nb::object name, nb::args more,
+                     nb::kwargs others) {
+  refuseOthers("Tensor", more, others,
                {"ndim", "shape", "dtype", "jagged_dim", "other", "shape_options", "constexpr", "value", "name"});
   const std::optional<int64_t> ndim = optionalInteger(rank, "ndim"), jagged = optionalInteger(jaggedDim, "jagged_dim");
   std::vector<std::optional<Symbol>> sizes;
@@ -219,12 +220,12 @@ void bindSymbol(nb::module_ &m) {
   symbol.def(
       "__init__",
       [](Symbol *self, nb::object expr, nb::object constant, nb::object meta, nb::object lower, nb::object upper,
-         nb::object powerOfTwo, nb::kwargs others) {
-        refuseOthers("Symbol", others, {"expr", "constexpr", "meta", "lower_bound", "upper_bound", "power_of_two"});
+         nb::object powerOfTwo, nb::args more, nb::kwargs others) {
+        refuseOthers("Symbol", more, others, {"expr", "constexpr", "meta", "lower_bound", "upper_bound", "power_of_two"});
         new (self) Symbol(makeSymbol(expr, constant, meta, lower, upper, powerOfTwo));
       },
       "expr"_a, "constexpr"_a = nb::none(), "meta"_a = nb::none(), "lower_bound"_a = nb::none(), "upper_bound"_a = nb::none(),
-      "power_of_two"_a = nb::none(), "others"_a);
+      "power_of_two"_a = nb::none(), "more"_a, "others"_a);
   auto binary = [&](const char *name, const char *reflected, ExprKind kind) {
     symbol.def(name, [kind](const Symbol &a, nb::handle b) { return Symbol::make(kind, {a, toSymbol(b)}); }, nb::is_operator());
     if (reflected)
@@ -495,7 +496,7 @@ void bindTensor(nb::module_ &m) {
   nb::class_<Handle> tensor(m, "Tensor", "A symbolic tensor whose elements may be tensors. Meta-operations return a new one.");
   tensor.def(nb::new_(&makeTensor), "ndim"_a = nb::none(), "shape"_a = nb::none(), "dtype"_a = nb::none(),
              "jagged_dim"_a = nb::none(), "other"_a = nb::none(), "shape_options"_a = nb::none(), "constexpr"_a = nb::none(),
-             "value"_a = nb::none(), "name"_a = nb::none(), "others"_a);
+             "value"_a = nb::none(), "name"_a = nb::none(), "more"_a, "others"_a);
   bindOperations(tensor);
   bindProperties(tensor);
   bindDimensions(tensor);

@@ -8,8 +8,9 @@ class Error;
 namespace tilery::python {
 /// Which of the known names (any sequence of texts) a wrong one may mean, as a hint; empty: none is near.
 std::string didYouMean(nanobind::handle name, nanobind::handle known);
-/// Throws Error for a name that a call gives and that `function` does not have.
-void refuseOthers(const char *function, const nanobind::kwargs &others, std::initializer_list<const char *> known);
+/// Throws Error for an argument that a call gives and that `function` does not have: by position behind the known ones, or by name.
+void refuseOthers(const char *function, const nanobind::args &more, const nanobind::kwargs &others,
+                  std::initializer_list<const char *> known);
 /// Raises the error as a Python exception (the caller returns null).
 void setPythonError(const Error &error);
 void bindErrors(nanobind::module_ &m);

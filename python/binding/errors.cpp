@@ -70,10 +70,19 @@ std::string didYouMean(nb::handle name, nb::handle known) {
   return hint.is_none() ? "" : nb::str(hint).c_str();
 }
 
-void refuseOthers(const char *function, const nb::kwargs &others, std::initializer_list<const char *> known) {
+void refuseOthers(const char *function, const nb::args &more, const nb::kwargs &others,
+                  std::initializer_list<const char *> known) {
   nb::list names;
-  for (const char *name : known)
+  std::string all;
+  for (const char *name : known) {
     names.append(name);
+    all += (all.empty() ? "" : ", ") + std::string(name);
+  }
+  if (more.size())
+    throw arrange::ArrangementError(Diagnostic::Kind::Type,
+                                    std::string(function) + "() takes at most " + std::to_string(known.size()) +
+                                        " arguments, got " + std::to_string(known.size() + more.size()),
+                                    "it takes " + all);
   for (auto [name, value] : others)
     throw arrange::ArrangementError(Diagnostic::Kind::Type,
                                     std::string(function) + "() got an unexpected argument '" + nb::str(name).c_str() + "'",

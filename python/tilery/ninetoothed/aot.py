@@ -28,7 +28,6 @@ from .options import checked_name
 
 # What C callers name types by, and how configurations of `build` do: the position.
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64")
-_SHORT = {getattr(dtypes, name): name for name in DTYPES}
 
 # How much is known of a call's tensors, most first: addresses and strides that divide by 16 with a last stride of 1; a last
 # stride of 1; nothing, not even that they do not overlap. Each is code of its own.
@@ -155,8 +154,8 @@ def number(value: Any) -> int:
     """A value of a configuration as C callers give it: None is 0, an element type its position."""
     if value is None:
         return 0
-    if isinstance(value, str) and value in _SHORT:
-        return DTYPES.index(_SHORT[value])
+    if isinstance(value, str) and value in dtypes.NAMES:
+        return DTYPES.index(dtypes.NAMES[value])
     if isinstance(value, (bool, enum.IntEnum)) or hasattr(value, "__index__"):
         return int(value)
     hint = "numbers, bools, enumerators, element types and None can"
@@ -253,8 +252,8 @@ def _parameters(kernel: Kernel, name: str, tensor: Tensor, given: str | None = N
 
 
 def _tile_dtype(name: str) -> str:
-    if name in _SHORT:
-        return _SHORT[name]
+    if name in dtypes.NAMES:
+        return dtypes.NAMES[name]
     try:
         return str(element_type(name).__tile_dtype__)
     except ValueError:

@@ -20,5 +20,6 @@ ROWS: dict[str, dict[str, Option]] = {
         "caller": Option("the listing is the same for all", ("torch",)),
         "prettify": Option("the listing is written for people"),
     },
+    "ninetoothed.Tensor": {"dtype": Option("a call takes its argument's type; what is built ahead of time takes this one")},
     "ninetoothed.kernel": {**_KERNEL, "max_num_configs": Option("it is said where the kernel is made")},
 }

@@ -24,6 +24,7 @@ from ..frontend.wording import counted, did_you_mean, number_of
 from . import jagged, tuning
 from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
 from .compile import CompiledKernel
+from .dtype import NAMES as TYPES
 from .flattened import Flattened, seen_as
 from .forgotten import refuse_forgotten
 from .options import NAMES, checked, checked_name
@@ -379,7 +380,7 @@ class Kernel(OwnCopy):
             arguments[i].flattened = Flattened(arguments[i].tensor, groups, tile)
         hints = {**self.hints, **dict(values["_hints"])}
         disjoint = self._are_disjoint(signature)
-        told = self._told(dict(values["_given"]))
+        told = {**self._told(dict(values["_given"])), **self._other_types(arguments)}
         options = values["_masked"], values["debug"], told
         self._last = compiled = CompiledKernel(self.application, arguments, hints, signature, disjoint, *options)
         compiled.tensors = self.tensors
@@ -392,6 +393,12 @@ class Kernel(OwnCopy):
         ((function, made),) = self._ignored.items()
         timed = ("max_num_configs",) if tuning.wanted() else ()
         return {function: {n: v for n, v in made.items() if n not in timed and n not in given}, "ninetoothed.kernel": given}
+
+    def _other_types(self, arguments: Sequence[Argument]) -> dict[str, Mapping[str, Any]]:
+        """What tensors say of their element types that is not so in this call."""
+        declared = [(t.source.dtype, a.dtype) for t, a in zip(self.tensors, arguments) if t.source.dtype]
+        others = [name for name, given in declared if given and TYPES.get(name, name) != given]
+        return {"ninetoothed.Tensor": {"dtype": others[0]}} if others else {}
 
     def _choice(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """What is compiled for, as far as a tuning run chooses it."""

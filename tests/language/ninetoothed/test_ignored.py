@@ -73,3 +73,13 @@ def test_functions_of_applications():
     kernel(*arguments())
     (one,) = kernel.explanation.ignored
     assert one.option == "ntl.reshape(can_reorder=True)" and one.place[0] == __file__
+
+
+def test_element_types_of_tensors():
+    """A call takes its arguments' types, as it does without them."""
+    for dtype, wanted in (("float32", []), (ninetoothed.float16, ["ninetoothed.Tensor(dtype='fp16')"])):
+        kernel = ninetoothed.make(tiles, application, (Tensor(1, dtype=dtype), Tensor(1)))
+        x, y = arguments()
+        kernel(x, y)
+        assert told(kernel) == wanted
+        torch.testing.assert_close(y, x + 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tilery import errors, ninetoothed
-from tilery.ninetoothed import Tensor, block_size, operations
+from tilery.ninetoothed import Symbol, Tensor, block_size, operations
 
 OPERATIONS = ("tile", "expand", "squeeze", "unsqueeze", "permute", "flatten", "ravel", "pad")
 STUB = ast.parse(Path(ninetoothed.__file__).with_name("tensor.pyi").read_text())
@@ -67,6 +67,16 @@ def test_the_stub_has_what_there_is(name):
             "-1 leaves a dimension whole",
         ),
         (lambda: Tensor(1, dype="fp16"), "Tensor() got an unexpected argument 'dype'", "did you mean dtype?"),
+        (
+            lambda: Tensor(1, None, "fp16", None, 0, None, None, None, "x", 7, 8),
+            "Tensor() takes at most 9 arguments, got 11",
+            "it takes ndim, shape, dtype, jagged_dim, other, shape_options, constexpr, value, name",
+        ),
+        (
+            lambda: Symbol("n", True, None, 1, 2, True, 7),
+            "Symbol() takes at most 6 arguments, got 7",
+            "it takes expr, constexpr, meta, lower_bound, upper_bound, power_of_two",
+        ),
         (
             lambda: block_size(lower=3),
             "block_size() got an unexpected keyword argument 'lower'",
