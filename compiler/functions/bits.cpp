@@ -77,8 +77,7 @@ Number bytePerm(const Numbers &operands) {
     Number shift = ((nibble & 7) * 8).cast(DType::U64);
     Number byte = (both >> shift).cast(DType::U32) & 255;
     Number negative = byte > 127;
-    Builder &b = *x.b;
-    Number full{&b, b.cast(Literal(int64_t(255)), DType::U32)}, none{&b, b.cast(Literal(int64_t(0)), DType::U32)};
+    Number full = constant(x.b, int64_t(255), DType::U32), none = constant(x.b, int64_t(0), DType::U32);
     Number sign = select(negative, full, none);
     Number chosen = nibble > 7;
     byte = select(chosen, sign, byte) << 8 * place;

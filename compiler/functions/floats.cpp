@@ -99,8 +99,7 @@ Number exponentOf(const Number &x) {
   Number small = abs(wide) < 0x1p-1022;
   Number scaled = select(small, wide * 0x1p54, wide);
   Number exponent = (scaled.bitcast(DType::I64) >> 52) & 0x7FF;
-  Builder &b = *x.b;
-  Number more{&b, b.cast(Literal(int64_t(1023 + 54)), DType::I64)}, bias{&b, b.cast(Literal(int64_t(1023)), DType::I64)};
+  Number more = constant(x.b, int64_t(1023 + 54), DType::I64), bias = constant(x.b, int64_t(1023), DType::I64);
   return exponent - select(small, more, bias);
 }
 
@@ -129,6 +128,41 @@ Number normcdf(const Numbers &x) {
   return (math(MathOp::Erfc, x[0].cast(DType::F64) * -0.7071067811865476) * 0.5).cast(x[0].dtype());
 }
 
+Number limited(const Number &n, int64_t least, int64_t greatest) { return max(min(n, greatest), least); }
+/// 2 to the power of n in [-1022, 1023].
+Number powerOfTwo(const Number &n) { return ((n + 1023).cast(DType::I64) << 52).bitcast(DType::F64); }
+
+/// x times 2 to the power of an integer, rounded once.
+Number ldexp(const Numbers &x) {
+  Number wide = x[0].cast(DType::F64), n = x[1].cast(DType::I32);
+  if (x[0].dtype() == DType::F32) { // float64 has all its exponents, so that one rounding is left
+    n = limited(n, -900, 900);
+    return (wide * powerOfTwo(n)).cast(DType::F32);
+  }
+  n = limited(n, -3000, 3000);
+  for (int turn = 0; turn < 3; ++turn) { // as long as the result is none of the smallest, the steps are exact
+    Number part = limited(n, -900, 1000);
+    Number scaled = wide * powerOfTwo(part);
+    Number safe = abs(scaled) > 0x1p-100;
+    wide = select(safe, scaled, wide);
+    n = select(safe, n - part, n);
+  }
+  Number first = limited(n, -50, 1000);
+  Number second = limited(n - first, -1022, 1000);
+  Number third = limited(n - first - second, -1022, 1000);
+  return wide * powerOfTwo(first) * powerOfTwo(second) * powerOfTwo(third);
+}
+
+Number fromHalves(const Numbers &x) {
+  Number low = x[1].cast(DType::U32).cast(DType::I64);
+  return ((x[0].cast(DType::I64) << 32) | low).bitcast(DType::F64);
+}
+Number lowHalf(const Numbers &x) { return x[0].bitcast(DType::I64).cast(DType::I32); }
+Number highHalf(const Numbers &x) { return (x[0].bitcast(DType::I64) >> 32).cast(DType::I32); }
+Number highHalfOfReciprocal(const Numbers &x) {
+  return ((1.0 / x[0]).bitcast(DType::I64) & (int64_t(-1) << 32)).bitcast(DType::F64);
+}
+
 Number sinpi(const Numbers &x) { return turns(x[0], true); }
 Number cospi(const Numbers &x) { return turns(x[0], false); }
 Number length(const Numbers &parts) { return norm(parts, false); }
@@ -137,10 +171,23 @@ Number inverseLength(const Numbers &parts) { return norm(parts, true); }
 } // namespace
 
 List functionsOfFloats() {
-  return {{"saturate", 1, 1, saturate},   {"signbit", 1, 1, signbit}, {"norm", 2, 4, length},
-          {"rnorm", 2, 4, inverseLength}, {"sinpi", 1, 1, sinpi},     {"cospi", 1, 1, cospi},
-          {"remainder", 2, 2, remainder}, {"logb", 1, 1, logb},       {"ilogb", 1, 1, ilogb},
-          {"rcbrt", 1, 1, rcbrt},         {"erfc", 1, 1, erfc},       {"normcdf", 1, 1, normcdf}};
+  return {{"saturate", 1, 1, saturate},
+          {"signbit", 1, 1, signbit},
+          {"norm", 2, 4, length},
+          {"rnorm", 2, 4, inverseLength},
+          {"sinpi", 1, 1, sinpi},
+          {"cospi", 1, 1, cospi},
+          {"remainder", 2, 2, remainder},
+          {"logb", 1, 1, logb},
+          {"ilogb", 1, 1, ilogb},
+          {"rcbrt", 1, 1, rcbrt},
+          {"erfc", 1, 1, erfc},
+          {"normcdf", 1, 1, normcdf},
+          {"ldexp", 2, 2, ldexp},
+          {"hiloint2double", 2, 2, fromHalves},
+          {"double2loint", 1, 1, lowHalf},
+          {"double2hiint", 1, 1, highHalf},
+          {"rcp64h", 1, 1, highHalfOfReciprocal}};
 }
 
 } // namespace tilery::functions

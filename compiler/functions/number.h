@@ -14,6 +14,8 @@ struct Number {
   Number bitcast(DType to) const { return {b, b->bitcast(value, to)}; }
 };
 
+inline Number constant(Builder *b, const Literal &value, DType dtype) { return {b, b->cast(value, dtype)}; }
+
 template <typename T>
 concept Literally = std::is_arithmetic_v<T>;
 template <Literally T> Operand operand(T number) {

@@ -7,7 +7,7 @@ using namespace functions;
 static const List &table() {
   static const List all = [] {
     List list;
-    for (const List &part : {functionsOfBits(), functionsOfFloats(), specialFunctions()})
+    for (const List &part : {functionsOfBits(), functionsOfFloats(), specialFunctions(), besselFunctions(), roundings(), codes()})
       list.insert(list.end(), part.begin(), part.end());
     return list;
   }();

@@ -65,6 +65,22 @@ def test_numbers_are_rounded_to_the_nearest(kind, engine):
     np.testing.assert_array_equal(back.cpu().numpy(), expected.astype(np.float32))
 
 
+@pytest.mark.parametrize("kind, number", [("float4_e2m1fn", 6), ("float8_e4m3fnuz", np.nan), ("float8_e8m0fnu", np.nan)])
+def test_nan_becomes_nan_or_the_greatest_number(kind, number, engine):
+    """As CUDA's conversions have it."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4,), "float32"), C: T.Tensor((4,), "float32")):
+        with T.Kernel(1):
+            for i in T.Parallel(4):
+                C[i] = T.cast(A[i], kind)
+
+    bits = torch.tensor([0x7FC00000, 0x7F800001, -1, -0x7FFFFF], dtype=torch.int32)
+    out = torch.zeros(4)
+    tilelang.compile(main)(bits.view(torch.float32), out)
+    torch.testing.assert_close(out.cpu(), torch.full((4,), float(number)), equal_nan=True)
+
+
 @pytest.mark.parametrize("kind", ("int4", "uint4"))
 def test_integers_of_4_bits(kind, engine):
     @T.prim_func

@@ -36,16 +36,45 @@ TEST_P(Functions, OfIntegers) {
 TEST_P(Functions, OfFloats) {
   for (DType dtype : {DType::F32, DType::F64}) {
     for (const char *name :
-         {"sinpi", "cospi", "logb", "rcbrt", "erfc", "normcdf", "erfinv", "erfcinv", "normcdfinv", "erfcx", "tgamma", "lgamma"})
+         {"sinpi",  "cospi",  "logb", "rcbrt", "erfc", "normcdf", "erfinv",        "erfcinv",       "normcdfinv", "erfcx",
+          "tgamma", "lgamma", "j0",   "j1",    "y0",   "y1",      "cyl_bessel_i0", "cyl_bessel_i1", "rcp_rz",     "sqrt_ru"})
       EXPECT_EQ(typeOf(name, dtype, 1), dtype) << name;
     for (const char *name : {"signbit", "ilogb"})
       EXPECT_EQ(typeOf(name, dtype, 1), DType::I32) << name;
     for (size_t count : {2, 3, 4})
       for (const char *name : {"norm", "rnorm"})
         EXPECT_EQ(typeOf(name, dtype, count), dtype) << name << count;
-    EXPECT_EQ(typeOf("remainder", dtype, 2), dtype);
+    for (const char *name : {"remainder", "nextafter", "ldexp", "add_rn", "sub_rz", "mul_rd", "div_ru"})
+      EXPECT_EQ(typeOf(name, dtype, 2), dtype) << name;
+    EXPECT_EQ(typeOf("fma_rd", dtype, 3), dtype);
+    EXPECT_EQ(typeOf("rs_bfloat16", dtype, 2), DType::F64); // the number of that type, not yet converted
+    for (const char *name : {"jn", "yn"})
+      EXPECT_EQ(composed(b, name, {tile(DType::I32), tile(dtype)}).dtype(), dtype) << name;
   }
   EXPECT_EQ(typeOf("saturate", DType::F32, 1), DType::F32);
+  end();
+}
+
+TEST_P(Functions, Conversions) {
+  for (DType dtype : {DType::F32, DType::F64}) {
+    std::string word = dtype == DType::F32 ? "float" : "double";
+    EXPECT_EQ(typeOf(word + "2ull_ru", dtype, 1), DType::U64);
+    for (DType integer : {DType::I32, DType::U32, DType::I64, DType::U64}) {
+      std::string name = std::string(isSigned(integer) ? "" : "u") + (bitWidth(integer) == 64 ? "ll" : "int");
+      EXPECT_EQ(typeOf(name + "2" + word + "_rd", integer, 1), dtype) << name;
+    }
+  }
+  EXPECT_EQ(typeOf("double2float_rz", DType::F64, 1), DType::F32);
+  EXPECT_EQ(typeOf("hiloint2double", DType::I32, 2), DType::F64);
+  end();
+}
+
+TEST_P(Functions, CodesOfSmallFloats) {
+  for (std::string kind : {"float4_e2m1fn", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e4b15", "float8_e8m0fnu"}) {
+    EXPECT_EQ(typeOf("decode_" + kind, DType::U8, 1), DType::F32) << kind;
+    for (DType dtype : {DType::F16, DType::F32, DType::F64, DType::I32})
+      EXPECT_EQ(typeOf("encode_" + kind, dtype, 1), DType::U8) << kind;
+  }
   end();
 }
 

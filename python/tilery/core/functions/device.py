@@ -15,7 +15,7 @@ def _to(name: str) -> Result:
     return Result(name, dict.fromkeys((*INTEGERS, *FLOATS), name))
 
 
-def _alike(name: str) -> Any:
+def alike(name: str) -> Any:
     """A function whose operands get one type first."""
     return lambda f, *operands: f.function(name, *f.alike(*operands))
 
@@ -38,11 +38,11 @@ ROWS = (
         "lowest_bit(x, bits)", libdevice="ffs"),
     Row("brev", "x", "function brev", WHOLE, SAME, "The bits in reverse order.", "reversed_bits(x, bits)", libdevice="brev"),
     Row("mulhi", "x, y", "binary mulhi", WHOLE, SAME, "The upper half of the product.", "(x * y) >> bits", libdevice="mulhi"),
-    Row("mul24", "x, y", _alike("mul24"), Takes(libdevice=("int32", "uint32")), SAME, "The product of the lower 24 bits.",
+    Row("mul24", "x, y", alike("mul24"), Takes(libdevice=("int32", "uint32")), SAME, "The product of the lower 24 bits.",
         "x * y", where="-(1 << 23) <= x < 1 << 23 and -(1 << 23) <= y < 1 << 23", libdevice="mul24"),
-    Row("sad", "x, y, z", _alike("sad"), WHOLE, SAME, "|x - y| + z.", "abs(x - y) + z", libdevice="sad"),
-    Row("hadd", "x, y", _alike("hadd"), WHOLE, SAME, "The mean, rounded down.", "(x + y) >> 1", libdevice="hadd"),
-    Row("rhadd", "x, y", _alike("rhadd"), WHOLE, SAME, "The mean, rounded up.", "(x + y + 1) >> 1", libdevice="rhadd"),
+    Row("sad", "x, y, z", alike("sad"), WHOLE, SAME, "|x - y| + z.", "abs(x - y) + z", libdevice="sad"),
+    Row("hadd", "x, y", alike("hadd"), WHOLE, SAME, "The mean, rounded down.", "(x + y) >> 1", libdevice="hadd"),
+    Row("rhadd", "x, y", alike("rhadd"), WHOLE, SAME, "The mean, rounded up.", "(x + y + 1) >> 1", libdevice="rhadd"),
 
     # Floats.
     Row("saturatef", "x", lambda f, x: f.function("saturate", f.to_float(x)), F32, SAME,
@@ -50,24 +50,24 @@ ROWS = (
         where="x == x", libdevice="saturatef"),
     Row("signbit", "x", "function signbit", BOTH, INT, "1 if the sign is negative, of zeros and NaN, too.", "signbit(x)",
         where="x == x", libdevice="signbit signbitf signbitd"),
-    Row("hypot", "x, y", _alike("norm"), BOTH, SAME, "The length of (x, y).", "sqrt(x * x + y * y)",
+    Row("hypot", "x, y", alike("norm"), BOTH, SAME, "The length of (x, y).", "sqrt(x * x + y * y)",
         where=_every(_NUMBER, "xy"), libdevice="hypot"),
-    Row("rhypot", "x, y", _alike("rnorm"), BOTH, SAME, "1 over the length of (x, y).", "1 / sqrt(x * x + y * y)", ulps=3,
+    Row("rhypot", "x, y", alike("rnorm"), BOTH, SAME, "1 over the length of (x, y).", "1 / sqrt(x * x + y * y)", ulps=3,
         libdevice="rhypot", where=_every(_NORMAL, "xy")),
-    Row("norm3d", "x, y, z", _alike("norm"), BOTH, SAME, "The length of (x, y, z).", "sqrt(x * x + y * y + z * z)",
+    Row("norm3d", "x, y, z", alike("norm"), BOTH, SAME, "The length of (x, y, z).", "sqrt(x * x + y * y + z * z)",
         where=_every(_NUMBER, "xyz"), libdevice="norm3d"),
-    Row("rnorm3d", "x, y, z", _alike("rnorm"), BOTH, SAME, "1 over the length of (x, y, z).", "1 / sqrt(x * x + y * y + z * z)",
+    Row("rnorm3d", "x, y, z", alike("rnorm"), BOTH, SAME, "1 over the length of (x, y, z).", "1 / sqrt(x * x + y * y + z * z)",
         ulps=3, where=_every(_NORMAL, "xyz"), libdevice="rnorm3d"),
-    Row("norm4d", "x, y, z, w", _alike("norm"), BOTH, SAME, "The length of (x, y, z, w).", "sqrt(x * x + y * y + z * z + w * w)",
+    Row("norm4d", "x, y, z, w", alike("norm"), BOTH, SAME, "The length of (x, y, z, w).", "sqrt(x * x + y * y + z * z + w * w)",
         where=_every(_NUMBER, "xyzw"), libdevice="norm4d"),
-    Row("rnorm4d", "x, y, z, w", _alike("rnorm"), BOTH, SAME, "1 over the length of (x, y, z, w).",
+    Row("rnorm4d", "x, y, z, w", alike("rnorm"), BOTH, SAME, "1 over the length of (x, y, z, w).",
         "1 / sqrt(x * x + y * y + z * z + w * w)", ulps=3, where=_every(_NORMAL, "xyzw"),
         libdevice="rnorm4d"),
     Row("sinpi", "x", "function sinpi", BOTH, SAME, "The sine of pi times x.", "sinpi(x)", ulps=3, where="abs(x) < 1e15",
         libdevice="sinpi"),
     Row("cospi", "x", "function cospi", BOTH, SAME, "The cosine of pi times x.", "cospi(x)", ulps=3, where="abs(x) < 1e15",
         libdevice="cospi"),
-    Row("remainder", "x, y", _alike("remainder"), BOTH, SAME, "x less the nearest multiple of y.", "x - y * rint(x / y)",
+    Row("remainder", "x, y", alike("remainder"), BOTH, SAME, "x less the nearest multiple of y.", "x - y * rint(x / y)",
         ulps=0.5, where="y != 0 and abs(x) < 1e30 and 1e-30 < abs(y) < 1e30", libdevice="remainder"),
     Row("logb", "x", "function logb", BOTH, SAME, "The exponent of x, as a float.", "frexp(x)[1] - 1", ulps=0.5,
         where="0 < abs(x) < 1e305", libdevice="logb"),

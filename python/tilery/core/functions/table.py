@@ -1,5 +1,5 @@
 """The rows of all elementwise functions."""
 
-from . import bessel, device, elementwise, special
+from . import device, elementwise, special
 
-ROWS = (*elementwise.ROWS, *device.ROWS, *special.ROWS, *bessel.ROWS)
+ROWS = (*elementwise.ROWS, *device.ROWS, *special.ROWS)

@@ -77,64 +77,26 @@ for _method in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):  # 
     setattr(coded_pointer, _method, lambda self, other, name=_method: getattr(self.base, name)(other))
 
 
-def _cast(value: Any, kind: types.dtype) -> tensor:
-    return wrap(native().cast(value, kind, False))
-
-
-def _bits(value: tensor, kind: types.dtype) -> tensor:
-    return wrap(native().bitcast(value, kind))
-
-
-def _where(condition: tensor, x: Any, y: Any) -> tensor:
-    return wrap(native().select(condition, x, y))
-
-
-def _layout(kind: types.dtype) -> tuple[int, int, bool]:
-    """(bits of the mantissa, bias, whether 0x80 is NaN)"""
-    return kind.fp_mantissa_width, kind.exponent_bias, kind.name != "fp8e4b15"
+# What the builder's functions call them.
+_NAMES = {"fp8e4b8": "float8_e4m3fnuz", "fp8e5b16": "float8_e5m2fnuz", "fp8e4b15": "float8_e4b15"}
 
 
 def decoded(codes: tensor, kind: types.dtype) -> tensor:
     """The values as float16."""
-    mantissa, bias, has_nan = _layout(kind)
-    codes = _cast(codes, types.uint32)
-    size, sign = codes & 0x7F, (codes & 0x80) << 24
-    normal = (size << (23 - mantissa)) + ((127 - bias) << 23)
-    small = _bits(_cast(size, types.float32) * 2.0 ** (1 - bias - mantissa), types.uint32)
-    bits = _where(size < (1 << mantissa), small, normal) | sign
-    value = _bits(bits, types.float32)
-    value = _where(codes == 0x80, float("nan"), value) if has_nan else value
-    return _cast(value, types.float16)
+    return wrap(native().cast(native().function(f"decode_{_NAMES[kind.name]}", codes), types.float16))
 
 
 def encoded(value: tensor, kind: types.dtype, toward_zero: bool) -> coded:
     """The nearest codes; what is greater than all numbers becomes the greatest one."""
-    mantissa, bias, has_nan = _layout(kind)
-    largest = 0x7F
     with tracer().wrapping():
-        value = _cast(value, types.float32)
-        bits = _bits(value, types.uint32)
-        size = bits & 0x7FFFFFFF
-        shift = 23 - mantissa
-        rest = 0 if toward_zero else ((size >> shift) & 1) + ((1 << (shift - 1)) - 1)
-        normal = ((size + rest) >> shift) - ((127 - bias) << mantissa)
-        scaled = _bits(size, types.float32) * 2.0 ** (bias - 1 + mantissa)
-        scaled = wrap(native().math("trunc" if toward_zero else "round_even", scaled))
-        least = (128 - bias) << 23  # the bits of the smallest number that is no denormal
-        codes = _where(size < least, _cast(scaled, types.uint32), normal)
-        codes = _where(
-            size >= ((127 - bias + (largest >> mantissa)) << 23 | (largest & ((1 << mantissa) - 1)) << shift), largest, codes
-        )
-        sign = (bits >> 24) & 0x80
-        codes = _where(codes == 0, 0, codes | sign) if has_nan else codes | sign
-        codes = _where(size > 0x7F800000, 0x80 if has_nan else largest, codes)
-        return coded(_cast(codes, types.uint8), kind)
+        step = "encode_rz" if toward_zero else "encode"
+        return coded(wrap(native().function(f"{step}_{_NAMES[kind.name]}", value)), kind)
 
 
 def convert(value: tensor, kind: types.dtype, toward_zero: bool, bitcast: bool) -> tensor:
     """A cast from or to such a type."""
     if isinstance(value, coded) and bitcast:
-        return coded(value.codes, kind) if kind.name in TYPES else _bits(value.codes, kind)
+        return coded(value.codes, kind) if kind.name in TYPES else wrap(native().bitcast(value.codes, kind))
     if kind.name not in TYPES:
         with tracer().wrapping():
             return wrap(native().cast(wrap(value.handle), kind, toward_zero))
@@ -142,4 +104,4 @@ def convert(value: tensor, kind: types.dtype, toward_zero: bool, bitcast: bool) 
         return encoded(wrap(value.handle), kind, toward_zero)
     if value.dtype.primitive_bitwidth != 8:
         raise error(ValueError, f"cannot bitcast {value.dtype} to {kind}: the widths differ")
-    return coded(_bits(value, types.uint8), kind)
+    return coded(wrap(native().bitcast(value, types.uint8)), kind)

@@ -25,18 +25,10 @@ def _nibbles(x: tensor, packed: int) -> tensor:
     return shape.reshape(shape.permute(both, order), sizes)
 
 
-def _e2m1(code: tensor) -> tensor:
-    """0, 1/2, 1, 3/2, 2, 3, 4, 6 and their negatives, as float32."""
-    magnitude = code & 7
-    bits = ((magnitude >> 1) + 126 << 23) | ((magnitude & 1) << 22)
-    normal = creation.cast(bits, float32, bitcast=True)
-    value = shape.where(magnitude < 2, creation.cast(magnitude, float32) * 0.5, normal)
-    return shape.where(code > 7, -value, value)
-
-
 def _decoded(x: tensor, form: str, packed: int | None) -> tensor:
     if form == "e2m1":
-        return _e2m1(_nibbles(x, packed if packed is not None else len(x.shape) - 1))
+        codes = _nibbles(x, packed if packed is not None else len(x.shape) - 1)
+        return wrap(native().function("decode_float4_e2m1fn", codes))
     kind = _FORMATS.get(form)
     if kind is None:
         raise error(ValueError, f"unknown format {form!r}", hint="known: " + ", ".join(map(repr, ("e2m1", *_FORMATS))))
@@ -50,9 +42,7 @@ def _decoded(x: tensor, form: str, packed: int | None) -> tensor:
 def _scales(scale: tensor, count: int) -> tensor:
     """[.., K / factor] scales as float32 [.., K]; bytes are powers of two (e8m0)."""
     if scale.dtype.is_int():
-        code = creation.cast(creation.cast(scale, uint8, bitcast=True), int32)
-        bits = shape.where(code == 0, 0x00400000, shape.where(code == 255, 0x7FC00000, code << 23))
-        value = creation.cast(bits, float32, bitcast=True)
+        value = wrap(native().function("decode_float8_e8m0fnu", creation.cast(scale, uint8, bitcast=True)))
     else:
         value = creation.cast(scale, float32)
     sizes = scale.shape

@@ -1,5 +1,4 @@
-"""Arithmetic with a stated rounding: to nearest ("rn"), towards zero ("rz"), up ("ru") or down ("rd"), as core/tile/rounding.py
-makes it for all languages."""
+"""Arithmetic with a stated rounding: to nearest ("rn"), towards zero ("rz"), up ("ru") or down ("rd")."""
 
 from __future__ import annotations
 
@@ -7,15 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.functions.make import make
-from ...core.tile.rounding import MODES, rounded
+from ...core.tile.device import MODES
 from ...errors import error
-from ..tracing.operations import Operations
 from ..tracing.values import Expr, Val, cast, current_builder, is_number, read
 from ..tracing.vectors import lanewise
 
 
 def _operation(name: str, count: int, operation: str, nearest: Callable[..., Any], meaning: str) -> Callable[..., Any]:
-    """operation: its name in rounding.py. nearest: the same of any floats, rounded to nearest."""
+    """operation: the builder's name of it. nearest: the same of any floats, rounded to nearest."""
 
     def compute(mode: str, operands: Sequence[Any]) -> Any:
         values = [read(operand) for operand in operands]
@@ -32,7 +30,7 @@ def _operation(name: str, count: int, operation: str, nearest: Callable[..., Any
                 f"Only rounding mode 'rn' is available for half precision: T.{name} of {kind} is asked for {mode!r}",
                 hint='use "rn", or float32',
             )
-        return rounded(operation, mode)(Operations, *values)
+        return Val(current_builder().function(f"{operation}_{mode}", *values))
 
     def call(*arguments: Any) -> Any:
         *operands, mode = arguments

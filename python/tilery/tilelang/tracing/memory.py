@@ -11,7 +11,6 @@ from tilery import _native
 
 from ...core.checks import host_number
 from ...errors import error
-from . import rounding as _rounding  # noqa: F401  (registers itself)
 from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype

@@ -220,14 +220,6 @@ _lanewise: list[Callable[..., Any]] = []
 _coded: list[Callable[[Any, Any], Any]] = []
 
 
-_rounded: list[Callable[..., Any]] = []
-
-
-def register_rounding(rounded: Callable[..., Any]) -> None:
-    """rounding.py hands over roundings up, down and by random bits: rounded(value, type, mode, sat, rbits)."""
-    _rounded.append(rounded)
-
-
 def register_codes(converted: Callable[[Any, Any], Any]) -> None:
     """coded.py hands over how a value is rounded to a type that memory holds as codes: converted(type, value)."""
     _coded.append(converted)
@@ -457,6 +449,16 @@ def _check_rounding(round: str, sat: Any, rbits: Any) -> None:
         raise error(ValueError, f"rbits is only valid with round='rs', not with {round!r}", hint="leave it out")
 
 
+def _placed(value: Any, to: Any, mode: str, sat: bool, rbits: Any) -> Val:
+    """The value, as float64, at the number of type `to` that a rounding which no instruction makes chooses."""
+    if "float" not in to or "e8m0" in to or to == "float64":
+        raise error(ValueError, f"T.cast rounds by {mode!r} to floats, not to {to}", hint="use '' or 'rz'")
+    if mode == "rs" and not sat and to in ("float16", "bfloat16"):
+        raise error(ValueError, f"T.cast(round='rs') to {to}: sat=false is not supported")
+    operands = [cast(value, "float64")] + ([cast(rbits, "uint32")] if mode == "rs" else [])
+    return Val(current_builder().function(f"{mode}_{to}", *operands))
+
+
 def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any = None) -> Any:
     """The value converted to an element type, rounded to nearest even ("" or "rn"), towards zero ("rz"), up ("rp"), down
     ("rm"), or up or down by the random bits rbits ("rs"). Floats of 8 bits
@@ -481,7 +483,7 @@ def cast(value: Any, dtype: Any, round: str = "", sat: bool = True, rbits: Any =
         if to in ("int32", "int64"):
             return value
     if round in ("rp", "rm", "rs"):
-        value = _rounded[0](read(value), to, round, sat, rbits)
+        value = _placed(read(value), to, round, sat, rbits)
     if to in CODED:
         return _coded[0](to, value)
     builder = current_builder()
