@@ -86,14 +86,52 @@ Number bytePerm(const Numbers &operands) {
   return result.cast(DType::I32);
 }
 
+/// Two numbers of 16 bits, or four of 8, in each word; a comparison gives all ones or none.
+Number byPart(const Numbers &words, BinaryOp op, DType kind) {
+  int bits = bitWidth(kind);
+  DType part = bits == 16 ? DType::U16 : DType::U8;
+  int64_t ones = (int64_t(1) << bits) - 1;
+  bool compares = op >= BinaryOp::Eq && op <= BinaryOp::Ge;
+  Number result;
+  for (int place = 0; place < 32; place += bits) {
+    Number x = ((words[0] >> place) & ones).cast(part), y = ((words[1] >> place) & ones).cast(part);
+    Number value = binary(op, x.cast(kind), y.cast(kind));
+    if (compares)
+      value = select(value, constant(x.b, ones << place, DType::U32), constant(x.b, int64_t(0), DType::U32));
+    else
+      value = value.cast(part).cast(DType::U32) << place;
+    result = place ? result | value : value;
+  }
+  return result;
+}
+
+/// CUDA's vadd2, vmaxu4, vcmpgts2 ..
+void addFunctionsByPart(List &list) {
+  auto add = [&](const std::string &name, BinaryOp op, bool isSigned) {
+    for (auto [ending, kind] :
+         {std::pair("2", isSigned ? DType::I16 : DType::U16), std::pair("4", isSigned ? DType::I8 : DType::U8)})
+      list.push_back({name + ending, 2, 2, [op, kind](const Numbers &x) { return byPart(x, op, kind); }});
+  };
+  for (auto [name, op] : {std::pair("vadd", BinaryOp::Add), std::pair("vsub", BinaryOp::Sub), std::pair("vcmpeq", BinaryOp::Eq),
+                          std::pair("vcmpne", BinaryOp::Ne)})
+    add(name, op, false);
+  for (auto [name, op] :
+       {std::pair("vmax", BinaryOp::Max), std::pair("vmin", BinaryOp::Min), std::pair("vcmpgt", BinaryOp::Gt),
+        std::pair("vcmpge", BinaryOp::Ge), std::pair("vcmplt", BinaryOp::Lt), std::pair("vcmple", BinaryOp::Le)})
+    for (bool isSigned : {false, true})
+      add(std::string(name) + (isSigned ? "s" : "u"), op, isSigned);
+}
+
 template <Number (*function)(const Number &)> Number one(const Numbers &x) { return function(x[0]); }
 
 } // namespace
 
 List functionsOfBits() {
-  return {{"popc", 1, 1, one<popc>}, {"clz", 1, 1, one<clz>}, {"ffs", 1, 1, one<ffs>},
-          {"brev", 1, 1, one<brev>}, {"mul24", 2, 2, mul24},  {"sad", 3, 3, sad},
-          {"hadd", 2, 2, hadd},      {"rhadd", 2, 2, rhadd},  {"byte_perm", 3, 3, bytePerm}};
+  List list = {{"popc", 1, 1, one<popc>}, {"clz", 1, 1, one<clz>}, {"ffs", 1, 1, one<ffs>},
+               {"brev", 1, 1, one<brev>}, {"mul24", 2, 2, mul24},  {"sad", 3, 3, sad},
+               {"hadd", 2, 2, hadd},      {"rhadd", 2, 2, rhadd},  {"byte_perm", 3, 3, bytePerm}};
+  addFunctionsByPart(list);
+  return list;
 }
 
 } // namespace tilery::functions

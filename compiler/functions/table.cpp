@@ -1,5 +1,6 @@
 #include "compiler/functions/table.h"
 #include "tilery/functions.h"
+#include <algorithm>
 
 namespace tilery {
 using namespace functions;
@@ -12,6 +13,10 @@ static const List &table() {
     return list;
   }();
   return all;
+}
+
+bool isFunction(const std::string &name) {
+  return std::ranges::any_of(table(), [&](const Function &function) { return function.name == name; });
 }
 
 Value composed(Builder &builder, const std::string &name, const std::vector<Value> &operands) {

@@ -43,6 +43,10 @@ static void bindTexts(nb::module_ &m) {
 
 void bindForeign(nb::module_ &m, nb::class_<Builder> &c) {
   bindTexts(m);
+  m.def("is_function", &isFunction, "name"_a);
+  c.def("philox", [](Builder &b, nb::handle counter, nb::handle key, int64_t rounds) {
+    return nb::tuple(nb::cast(philox(b, toValues(counter), toValues(key), rounds)));
+  });
   c.def("function", [](Builder &b, const std::string &name, nb::args operands) { return composed(b, name, toValues(operands)); });
   c.def(
       "inline_asm",

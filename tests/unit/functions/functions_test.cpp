@@ -78,6 +78,23 @@ TEST_P(Functions, CodesOfSmallFloats) {
   end();
 }
 
+TEST_P(Functions, NumbersByPart) {
+  for (const char *name : {"vadd2", "vsub4", "vmaxu2", "vmins4", "vcmpeq4", "vcmplts2"})
+    EXPECT_EQ(typeOf(name, DType::U32, 2), DType::U32) << name;
+  EXPECT_FALSE(isFunction("vaddu2")); // those saturate in CUDA
+  end();
+}
+
+TEST_P(Functions, RandomWords) {
+  for (DType dtype : {DType::U32, DType::U64}) {
+    std::vector<Value> words = philox(b, std::vector<Value>(4, tile(dtype)), std::vector<Value>(2, tile(dtype)), 10);
+    ASSERT_EQ(words.size(), 4u);
+    for (const Value &word : words)
+      EXPECT_EQ(word.dtype(), dtype);
+  }
+  end();
+}
+
 TEST_P(Functions, Others) {
   auto errorOf = [&](const std::string &name, size_t count) {
     try {

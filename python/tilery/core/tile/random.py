@@ -9,25 +9,14 @@ from .value import Operand, constant_of, native, tensor, to_numbers, to_tensor, 
 
 N_ROUNDS_DEFAULT = 10
 Four = tuple[tensor, tensor, tensor, tensor]
-_CONSTANTS = {
-    32: (0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85),
-    64: (0xD2E7470EE14C6C93, 0xCA5A826395121157, 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B),
-}
 
 
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = N_ROUNDS_DEFAULT) -> Four:
     """The bare generator on a counter and a key of unsigned ints."""
-    bits = c0.dtype.primitive_bitwidth
-    kind = uint32 if bits == 32 else uint64
-    round_a, round_b, key_a, key_b = (wrap(native().constant(v, kind)) for v in _CONSTANTS[bits])
+    counter, key = [c.handle for c in (c0, c1, c2, c3)], [k0.handle, k1.handle]
     with tracer().wrapping():
-        for _ in range(constant_of(n_rounds, "n_rounds")):
-            old0, old2 = c0, c2
-            c0 = elementwise.umulhi(round_b, old2) ^ c1 ^ k0
-            c2 = elementwise.umulhi(round_a, old0) ^ c3 ^ k1
-            c1, c3 = round_b * old2, round_a * old0
-            k0, k1 = k0 + key_a, k1 + key_b
-    return c0, c1, c2, c3
+        a, b, c, d = map(wrap, native().philox(counter, key, constant_of(n_rounds, "n_rounds")))
+    return a, b, c, d
 
 
 def philox(seed: Operand, c0: Operand, c1: Operand, c2: Operand, c3: Operand, n_rounds: int = N_ROUNDS_DEFAULT) -> Four:

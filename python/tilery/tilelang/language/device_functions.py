@@ -1,5 +1,5 @@
 """CUDA's own device functions, which kernels call by name: `T.call_extern("float32", "__fdividef", x, y)`. Those of libdevice are
-rows of the table of functions; the others are written here of integers' operations."""
+rows of the table of functions or functions of the builder."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tilery import _native
+
 from ...core.functions.row import Row
 from ...errors import error
 from ..tracing.operations import Operations, _fast
-from ..tracing.values import Expr, binary, cast, read, select
+from ..tracing.values import Expr, cast, read
 
 Function = Callable[..., Any]
 
@@ -52,8 +54,6 @@ _RENAMED = {
 _FLOATS = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi erf erfc exp exp10 exp2 expm1 fabs floor fma
 fmax fmin fmod hypot log log10 log1p log2 nearbyint pow remainder rint round rsqrt sin sinh sinpi sqrt tan tanh trunc""".split()
 _BITS = ("__float_as_int", "__float_as_uint", "__int_as_float", "__uint_as_float")
-_HALVES = {"add": "+", "sub": "-", "max": "max", "min": "min"}
-_COMPARED = {"eq": "==", "ne": "!=", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
 
 
 @functools.cache
@@ -109,39 +109,14 @@ def _bits(name: str) -> Function:
 
 def _of_parts(name: str) -> Function | None:
     """The functions of two numbers of 16 bits, or four of 8, in a word: `__vmaxu2`, `__vcmpeq2`, `__vadd4`."""
-    if not name.startswith("__v") or name[-1] not in "24":
+    if not name.startswith("__v") or not _native.is_function(name[2:]):
         return None
-    words = name[3:-1]
-    compared = words.startswith("cmp")
-    words = words.removeprefix("cmp")
-    bits = 32 // int(name[-1])
-    for suffix, family in (("u", "uint"), ("s", "int"), ("", "uint")):
-        op = (_COMPARED if compared else _HALVES).get(words.removesuffix(suffix) if suffix else words)
-        if op is not None and words.endswith(suffix) and (suffix or words in ("add", "sub", "eq", "ne")):
-            if not compared and suffix and words[:-1] in ("add", "sub"):
-                return None  # those saturate or take distances
-            return functools.partial(_by_part, name, op, f"{family}{bits}", bits, compared)
-    return None
 
+    def function(*operands: Any) -> Any:
+        _check(name, operands, 2)
+        return Operations.function(name[2:], *(cast(read(operand), "uint32") for operand in operands))
 
-def _by_part(name: str, op: str, kind: str, bits: int, compared: bool, *operands: Any) -> Any:
-    _check(name, operands, 2)
-    x, y = (cast(read(operand), "uint32") for operand in operands)
-    ones = (1 << bits) - 1
-    result: Any = None
-    for place in range(0, 32, bits):
-        parts = [cast(binary("&", binary(">>", word, _word(place)), _word(ones)), f"uint{bits}") for word in (x, y)]
-        value = binary(op, *(cast(part, kind) for part in parts))
-        if compared:
-            part = select(value, _word(ones << place), _word(0))
-        else:
-            part = binary("<<", cast(cast(value, f"uint{bits}"), "uint32"), _word(place))
-        result = part if result is None else binary("|", result, part)
-    return result
-
-
-def _word(number: int) -> Any:
-    return cast(number, "uint32")
+    return function
 
 
 def call(dtype: Any, name: str, operands: Sequence[Any]) -> Any:

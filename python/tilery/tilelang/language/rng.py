@@ -14,7 +14,7 @@ from ..tracing.values import Expr, Val, binary, cast, read
 from .allocate import alloc_var
 
 GENERATORS = ("curandStateMRG32k3a_t", "curandStatePhilox4_32_10_t", "curandStateXORWOW_t")
-_ROUNDS, _A, _B, _KEY_A, _KEY_B = 10, 0xD2511F53, 0xCD9E8D57, 0x9E3779B9, 0xBB67AE85
+_ROUNDS = 10
 
 
 class State:
@@ -46,10 +46,11 @@ def rng_init(seed: Any, seq: Any = None, off: Any = 0, generator: str = "curandS
         variable.store(cast(read(value), "int64") if isinstance(value, Expr) else value)
 
 
-def _word(value: Any, upper: bool = False) -> Any:
+def _words(value: Any) -> list[Any]:
+    """A number of 64 bits as two of 32, the lower one first."""
     if isinstance(value, int):
-        return (value >> 32 if upper else value) & 0xFFFFFFFF
-    return cast(binary(">>", value, 32) if upper else value, "uint32")
+        return [cast(value & 0xFFFFFFFF, "uint32"), cast(value >> 32 & 0xFFFFFFFF, "uint32")]
+    return [cast(value, "uint32"), cast(binary(">>", value, 32), "uint32")]
 
 
 def _draw(trace: Any, count: int) -> list[Any]:
@@ -95,29 +96,12 @@ def after_loop(trace: Any, lanes: Sequence[Any]) -> None:
 
 def _number(seed: Any, sequence: Any, place: Any) -> Any:
     """Number `place` of a sequence: one of the four words of the counter place // 4."""
-    counter = binary(">>", place, 2)
-    words = [_word(counter), _word(counter, True), _word(sequence), _word(sequence, True)]
-    keys = [_word(seed), _word(seed, True)]
-    for turn in range(_ROUNDS):
-        a, b = (cast(factor, "uint32") for factor in (_A, _B))
-        high_a, high_b = _high(a, words[0]), _high(b, words[2])
-        low_a, low_b = binary("*", a, words[0]), binary("*", b, words[2])
-        x = binary("^", binary("^", high_b, words[1]), _bumped(keys[0], _KEY_A, turn))
-        z = binary("^", binary("^", high_a, words[3]), _bumped(keys[1], _KEY_B, turn))
-        words = [x, low_b, z, low_a]
+    counter, key = [*_words(binary(">>", place, 2)), *_words(sequence)], _words(seed)
     builder, lane = kernel("random numbers").native, binary("&", place, 3)
-    chosen = words[3]
+    *words, chosen = map(Val, builder.philox(counter, key, _ROUNDS))
     for number in (2, 1, 0):
         chosen = Val(builder.select(binary("==", lane, number), words[number], chosen))
     return chosen
-
-
-def _high(a: Any, b: Any) -> Any:
-    return Val(kernel("random numbers").native.binary("mulhi", a, b))
-
-
-def _bumped(key: Any, step: int, turns: int) -> Any:
-    return binary("+", key, cast(step * turns & 0xFFFFFFFF, "uint32"))
 
 
 def rng_rand() -> Any:

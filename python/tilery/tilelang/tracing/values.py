@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
+from tilery import _native
+
 from ...core.checks import host_number
 from ...core.present import present
 from ...errors import error
@@ -451,7 +453,7 @@ def _check_rounding(round: str, sat: Any, rbits: Any) -> None:
 
 def _placed(value: Any, to: Any, mode: str, sat: bool, rbits: Any) -> Val:
     """The value, as float64, at the number of type `to` that a rounding which no instruction makes chooses."""
-    if "float" not in to or "e8m0" in to or to == "float64":
+    if not _native.is_function(f"{mode}_{to}"):
         raise error(ValueError, f"T.cast rounds by {mode!r} to floats, not to {to}", hint="use '' or 'rz'")
     if mode == "rs" and not sat and to in ("float16", "bfloat16"):
         raise error(ValueError, f"T.cast(round='rs') to {to}: sat=false is not supported")
