@@ -6,7 +6,8 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.dtypes import dtype
-from ..tracing.values import Expr, binary, cast, read, select, unary
+from ..tracing.operations import Operations
+from ..tracing.values import Expr, cast, read
 
 
 def _unsigned(x: Any, what: str) -> tuple[Any, int]:
@@ -22,16 +23,8 @@ def _unsigned(x: Any, what: str) -> tuple[Any, int]:
 
 def popcount(x: Any) -> Any:
     """How many bits are 1, in the type of x."""
-    value, bits = _unsigned(x, "popcount")
-    if isinstance(value, int):
-        return value.bit_count()
-    kind = value.dtype
-    for shift in (1, 2, 4, 8, 16, 32):
-        if shift < bits:
-            mask = ((1 << bits) - 1) // ((1 << shift) + 1)
-            low = binary("&", value, cast(mask, kind))
-            value = binary("+", low, binary("&", binary(">>", value, cast(shift, kind)), cast(mask, kind)))
-    return cast(value, read(x).dtype)
+    value, _ = _unsigned(x, "popcount")
+    return value.bit_count() if isinstance(value, int) else cast(Operations.function("popc", value), read(x).dtype)
 
 
 def clz(x: Any) -> Any:
@@ -39,16 +32,11 @@ def clz(x: Any) -> Any:
     value, bits = _unsigned(x, "clz")
     if isinstance(value, int):
         return bits - value.bit_length()
-    for shift in (1, 2, 4, 8, 16, 32):
-        if shift < bits:
-            value = binary("|", value, binary(">>", value, cast(shift, value.dtype)))
-    return bits - popcount(cast(value, read(x).dtype))
+    count = Operations.function("clz", value)  # in at least 32 bits
+    return cast(count - (32 - bits) if bits < 32 else count, read(x).dtype)
 
 
 def ffs(x: Any) -> Any:
     """The place of the lowest bit that is 1, from 1, as int32; 0 for 0."""
-    value, bits = _unsigned(x, "__ffs")
-    if isinstance(value, int):
-        return (value & -value).bit_length()
-    below = binary("&", unary("~", value), binary("-", value, cast(1, value.dtype)))
-    return select(binary("==", value, cast(0, value.dtype)), cast(0, "int32"), cast(popcount(below), "int32") + 1)
+    value, _ = _unsigned(x, "__ffs")
+    return (value & -value).bit_length() if isinstance(value, int) else Operations.function("ffs", value)
