@@ -27,13 +27,13 @@ void split(tile::ReduceOp reduce) {
   if (!reshape || !tile::commutes(reduce))
     return;
   Value tile = reshape.getValue();
-  auto type = cast<RankedTensorType>(tile.getType());
-  auto [first, end] = groupOf(type.getShape(), tile::shapeOf(reshape.getType()), axis);
+  Type element = getElementTypeOrSelf(tile.getType());
+  auto [first, end] = groupOf(tile::shapeOf(tile.getType()), tile::shapeOf(reshape.getType()), axis);
   OpBuilder builder(reduce);
   for (size_t d = end; d-- > first;) {
     SmallVector<int64_t> shape(tile::shapeOf(tile.getType()));
     shape.erase(shape.begin() + d);
-    Type result = shape.empty() ? type.getElementType() : RankedTensorType::get(shape, type.getElementType());
+    Type result = shape.empty() ? element : RankedTensorType::get(shape, element);
     auto part = tile::ReduceOp::create(builder, reduce.getLoc(), TypeRange(result), ValueRange(tile), d);
     IRMapping copies;
     reduce.getCombine().cloneInto(&part.getCombine(), copies);
