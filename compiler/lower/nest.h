@@ -57,6 +57,7 @@ struct NestState {
   llvm::MutableArrayRef<Lanes> columnSums; // of the current vector of columns, for the sinks to come
   std::optional<unsigned> square;          // the dimension of squares' rows, walked within the other outer ones
   unsigned squareRows = 0;
+  bool inSquares = false;                // columns are reduced in squares
   llvm::Value *mayTakeSquares = nullptr; // i1
   llvm::Value *squaresEnd =
       nullptr;               // squares have computed the current row's elements up to here, from the first that surely exists
@@ -105,6 +106,10 @@ private:
   void turned(unsigned along);
   // -- squares of rows and columns (squares.cpp)
   std::optional<unsigned> squareDim();
+  /// The dimension along which neighbours in memory lie that vectors read across, and how many rows a square has (`squareRows`).
+  std::optional<unsigned> readInSquares();
+  /// Whether that is the one that columns are reduced along.
+  bool columnsInSquares();
   llvm::Value *apartInSquares();
   void elements();
   void squares();

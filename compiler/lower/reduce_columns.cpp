@@ -30,8 +30,9 @@ void NestEmitter::innerColumns(ArrayRef<KnownBound> bounds, ArrayRef<KnownBound>
     if (sink.kind == Sink::Reduce)
       operands += sink.op->getNumOperands();
   // These hold sums, of 16 registers half; one line after the other of a row is what processors fetch ahead.
-  constexpr unsigned most = 8;
-  unsigned together = std::max(1u, most / operands);
+  constexpr unsigned most = 8, mostSquares = 2; // each of them is a body for every row
+  inSquares = columnsInSquares();
+  unsigned together = std::max(1u, std::min(inSquares ? mostSquares : most, most / operands));
   int64_t size = nest->shape[innerDim];
   auto columns = [&](llvm::Value *j, int64_t multiple, unsigned width, unsigned count, Lanes limit) {
     this->columns(j, multiple, width, count, limit, rowBounds);
@@ -109,20 +110,29 @@ void NestEmitter::columns(llvm::Value *j, int64_t multiple, unsigned width, unsi
         }
   });
   unsigned each = sums.size() / count;
-  auto walk = [&](llvm::Value *&from, llvm::Value *to) {
+  auto walk = [&](llvm::Value *&from, llvm::Value *to, unsigned together = 1) {
     sums = loop(
-        from, to, 1, false, sums,
+        from, to, together, together > 1, sums,
         [&](llvm::Value *row, ArrayRef<Lanes> before) {
           SmallVector<Lanes> now(before);
-          point[*down] = Index{row, 0, nullptr, evaluator.level(), 1, int(*down)};
+          SmallVector<llvm::Value *> rows{row};
+          while (rows.size() < together)
+            rows.push_back(b.CreateAdd(row, e.i64(rows.size()), "", true, true));
+          std::optional<Evaluator::Square> square;
+          if (together > 1)
+            square.emplace(evaluator, rows);
           vectors([&](unsigned i) { // not interleaved: what a row's vectors share is computed by the first one
-            llvm::SaveAndRestore current(columnSums, llvm::MutableArrayRef<Lanes>(now).slice(i * each, each));
-            body(at[i], multiple, width, limit);
+            for (llvm::Value *row : rows) {
+              point[*down] = Index{row, 0, nullptr, evaluator.level(), 1, int(*down)};
+              llvm::SaveAndRestore current(columnSums, llvm::MutableArrayRef<Lanes>(now).slice(i * each, each));
+              body(at[i], multiple, width, limit);
+            }
           });
           return now;
         },
         &from);
   };
+  bool squares = inSquares && width == lanes && !limit;
   llvm::Value *row = e.i64(0);
   Range sure{e.i64(0), e.i64(rows)};
   for (const KnownBound &bound : rowBounds) {
@@ -130,10 +140,12 @@ void NestEmitter::columns(llvm::Value *j, int64_t multiple, unsigned width, unsi
     sure.from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sure.from, own.from);
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
   }
-  if (!rowBounds.empty()) {
+  if (!rowBounds.empty() || squares) {
     if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(sure.from); !fixed || !fixed->isZero())
       walk(row, sure.from);
     Evaluator::Assumption hold(evaluator, rowBounds);
+    if (squares)
+      walk(row, sure.to, squareRows);
     walk(row, sure.to);
   }
   walk(row, e.i64(rows));

@@ -66,7 +66,8 @@ Lanes Evaluator::fromSquare(Value tile, ArrayRef<Index> point, unsigned dim,
     for (unsigned first = 0; first < rows; first += count)
       for (unsigned lane = 0; lane < lanes; ++lane) {
         Point at(point);
-        at[*along] = Index{b.CreateAdd(point[*along].base, e.i64(lane * point[*along].step)), 0, nullptr, point[*along].level};
+        const Index &lanesAt = point[*along];
+        at[*along] = Index{b.CreateAdd(lanesAt.base, e.i64(lane * lanesAt.step)), 0, nullptr, lanesAt.level, 1, lanesAt.loop};
         at[dim] = Index{square[first], 1, nullptr, point[dim].level, 1, point[dim].loop};
         places.push_back(addressAt(at));
         if (places.back().exists || places.back().offsets || places.back().step != 1)
@@ -122,6 +123,10 @@ std::optional<unsigned> NestEmitter::squareDim() {
   if (!evaluator.readsSquares() || !ofTile.empty() || !llvm::all_of(nest->sinks, writes) || lanes < 2 ||
       nest->shape[innerDim] < int64_t(lanes))
     return std::nullopt;
+  return readInSquares();
+}
+
+std::optional<unsigned> NestEmitter::readInSquares() {
   auto found = readAcross(*nest, innerDim, [&](Value value) { return !evaluator.plan.isVirtual(value); });
   if (!found || found->dim == innerDim)
     return std::nullopt;
@@ -131,6 +136,11 @@ std::optional<unsigned> NestEmitter::squareDim() {
     return std::nullopt;
   squareRows = rows;
   return found->dim;
+}
+
+bool NestEmitter::columnsInSquares() {
+  return evaluator.readsSquares() && lanes >= 2 && lanes <= mostRows && nest->shape[innerDim] >= int64_t(lanes) &&
+         readInSquares() == down;
 }
 
 // Whether squares, which are not the order of the nest's elements, leave the same in memory: no two elements of a store lie in one place,

@@ -34,9 +34,7 @@ llvm::Value *DotEmitter::liveSlivers(bool ofRows) {
 }
 
 // The widths slivers have: wide ones, narrower ones, and a last one that is cut short.
-void DotEmitter::forSlivers(bool ofRows, llvm::function_ref<void(llvm::Value *, llvm::Value *, unsigned)> body) {
-  const Cut &cut = this->cut(ofRows);
-  llvm::Value *slivers = live[ofRows];
+void DotEmitter::forSlivers(const Cut &cut, llvm::Value *slivers, SliverBody body) {
   unsigned padded = cut.start(cut.slivers);
   unsigned whole = padded == cut.size ? cut.slivers : cut.slivers - 1;
   auto range = [&](unsigned from, unsigned to, unsigned width) {
@@ -130,17 +128,26 @@ void DotEmitter::emitTiles(llvm::Value *a, llvm::Value *bPanel, llvm::Value *dep
 
 void DotEmitter::emitBatch(llvm::Value *batch, llvm::Value *tile, llvm::Value *steps) {
   auto block = [&](llvm::Value *from, llvm::Value *to, llvm::Value *accumulate) {
-    llvm::Value *handleA, *handleB;
-    llvm::Value *a = panel(plan.a, batch, from, to, handleA), *bPanel = panel(plan.b, batch, from, to, handleB);
-    llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
-    emitTiles(a, bPanel, depth, depthInUse(to, depth), tile, accumulate);
     auto release = e.module.getOrInsertFunction("tilery_rt_panel_release",
                                                 llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false));
-    for (auto [isA, handle] : {std::pair(true, handleA), std::pair(false, handleB)}) {
-      auto give = [&, handle = handle] { b.CreateCall(release, {around.launch, handle}); };
+    auto giveBack = [&](bool isA, llvm::Value *handle) {
+      auto give = [&] { b.CreateCall(release, {around.launch, handle}); };
       if (handle)
         alone[isA] ? emitIf(b, b.CreateNot(alone[isA]), give) : give();
-    }
+    };
+    llvm::Value *handleA, *handleB;
+    llvm::Value *a = panel(plan.a, batch, from, to, handleA);
+    auto packed = [&] {
+      llvm::Value *bPanel = panel(plan.b, batch, from, to, handleB);
+      llvm::Value *depth = b.CreateMul(b.CreateSub(to, from), i64(plan.packedK()));
+      emitTiles(a, bPanel, depth, depthInUse(to, depth), tile, accumulate);
+      giveBack(false, handleB);
+    };
+    if (llvm::Value *inPlace = readsInPlace())
+      emitIf(b, inPlace, [&] { multiplyRow(a, batch, from, to, tile, accumulate); }, packed);
+    else
+      packed();
+    giveBack(true, handleA);
   };
   if (!contract) {
     llvm::Value *accumulate = b.getInt1(!plan.startsAtZero);

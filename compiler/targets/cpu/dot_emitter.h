@@ -28,7 +28,9 @@ private:
                  llvm::Value *accumulate);
   llvm::Value *placeOfStore(llvm::Value *steps, llvm::Value *&place, llvm::Value *&stride);
   llvm::Value *liveSlivers(bool ofRows);
-  void forSlivers(bool ofRows, llvm::function_ref<void(llvm::Value *sliver, llvm::Value *first, unsigned width)> body);
+  using SliverBody = llvm::function_ref<void(llvm::Value *sliver, llvm::Value *first, unsigned width)>;
+  void forSlivers(bool ofRows, SliverBody body) { forSlivers(cut(ofRows), live[ofRows], body); }
+  void forSlivers(const Cut &cut, llvm::Value *slivers, SliverBody body);
   void forWidth(const Cut &cut, llvm::Value *sliver, llvm::function_ref<void(unsigned width)> body);
   llvm::Value *startOf(const Cut &cut, llvm::Value *sliver);
   const Cut &cut(bool ofRows) const { return ofRows ? plan.blocking.rows : plan.blocking.columns; }
@@ -44,7 +46,14 @@ private:
   void packPiece(const DotOperand &operand, llvm::Value *memory, llvm::Value *piece, llvm::Value *batch, llvm::Value *from,
                  llvm::Value *to);
   void enterStep(llvm::Value *step);
+  void knowingNothing(llvm::function_ref<void()> code);
+  void whereInside(const DotOperand &operand, const Sliver &sliver, llvm::function_ref<void()> code);
   void packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
+  // -- one row (dot_row.cpp)
+  llvm::Value *readsInPlace();
+  void multiplyRow(llvm::Value *a, llvm::Value *batch, llvm::Value *from, llvm::Value *to, llvm::Value *tile,
+                   llvm::Value *accumulate);
+  void multiplyRowStep(const Sliver &sliver, llvm::Value *a, llvm::Value *batch, llvm::Value *tile, llvm::Value *accumulate);
   Point pointOf(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *k, unsigned n,
                 bool lanesAlongK);
   /// Where n lanes along K lie and those of the next positions, if the operand is nothing but elements in memory, all of them there.

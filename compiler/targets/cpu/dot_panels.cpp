@@ -329,6 +329,25 @@ llvm::Value *DotEmitter::inside(const DotOperand &operand, const Sliver &sliver,
   return all;
 }
 
+void DotEmitter::knowingNothing(llvm::function_ref<void()> code) {
+  Evaluator::Body nothingKnown(ev);
+  code();
+}
+
+/// Code of a step's sliver, for elements that all exist side by side and for any.
+void DotEmitter::whereInside(const DotOperand &operand, const Sliver &sliver, llvm::function_ref<void()> code) {
+  Evaluator::Body body(ev);
+  SmallVector<KnownBound> bounds;
+  llvm::Value *whole = inside(operand, sliver, bounds);
+  if (!whole)
+    return knowingNothing(code);
+  Evaluator::Assumption hold(ev, bounds);
+  emitIf(b, whole, code, [&] {
+    explain::Aside rare;
+    knowingNothing(code);
+  });
+}
+
 void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch) {
   auto part = [&](const Sliver &sliver, int64_t first, int64_t count, unsigned inWord) {
     PackSource source;
@@ -379,22 +398,7 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
       part(last, whole, 1, plan.k % plan.pack);
     }
   };
-  auto general = [&] {
-    Evaluator::Body nothingKnown(ev);
-    pack();
-  };
-  auto usual = [&] {
-    Evaluator::Body body(ev);
-    SmallVector<KnownBound> bounds;
-    llvm::Value *whole = inside(operand, sliver, bounds);
-    if (!whole)
-      return general();
-    Evaluator::Assumption hold(ev, bounds);
-    emitIf(b, whole, pack, [&] {
-      explain::Aside rare;
-      general();
-    });
-  };
+  auto usual = [&] { whereInside(operand, sliver, pack); };
   if (!operand.strands)
     return usual();
   Evaluator::Body body(ev);
@@ -409,7 +413,7 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     return copy();
   emitIf(b, whole, copy, [&] {
     explain::Aside rare;
-    operand.strands->undivided.empty() ? general() : usual();
+    operand.strands->undivided.empty() ? knowingNothing(pack) : usual();
   });
 }
 

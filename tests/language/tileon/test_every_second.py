@@ -1,13 +1,12 @@
 """Every second element of memory: exactly those that exist, to the last byte of a page behind which nothing may be read."""
 
-import ctypes
-import mmap
-
 import pytest
 import torch
 
 from tilery import tileon
 from tilery.tileon import language as tl
+
+from ..pages import at_the_end_of_a_page
 
 TYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int8, torch.int16, torch.int32, torch.int64]
 
@@ -32,19 +31,6 @@ def pooled(x, out, H, W, BLOCK: tl.constexpr):
 def whole(x, out, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(out + at, tl.load(x + 2 * at) - tl.load(x + 2 * at + 1))
-
-
-def at_the_end_of_a_page(values):
-    """A tensor whose last byte is a page's, before one that nobody may read. Keep the second result."""
-    page = mmap.PAGESIZE
-    size = values.numel() * values.element_size()
-    pages = -(-size // page)
-    memory = mmap.mmap(-1, (pages + 1) * page)
-    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    protect = ctypes.CDLL(None, use_errno=True).mprotect
-    assert protect(ctypes.c_void_p(address + pages * page), ctypes.c_size_t(page), 0) == 0
-    tensor = torch.frombuffer(memory, dtype=values.dtype, count=values.numel(), offset=pages * page - size)
-    return tensor.copy_(values), memory
 
 
 @pytest.mark.usefixtures("on_the_cpu")
