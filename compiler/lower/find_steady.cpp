@@ -231,6 +231,10 @@ SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, Oper
       auto store = cast<tile::StoreOp>(sink.op);
       finder.place(store.getPlace(), loops);
       finder.expression(store.getValue(), loops);
+    } else if (sink.kind == Sink::Update) {
+      auto update = cast<tile::AtomicRmwOp>(sink.op);
+      finder.place(update.getPlace(), loops);
+      finder.expression(update.getValue(), loops);
     } else if (sink.kind == Sink::Copy && sink.value) {
       finder.expression(sink.value, loops);
     } else if (sink.kind == Sink::Define) {
