@@ -22,6 +22,8 @@ struct CompileOptions {
   bool boxes = true;
   /// GPUs: blocks (2, 4 or 8, a cluster) that share the steps of each program, where a kernel lets them (GpuInfo::split).
   unsigned cluster = 1;
+  /// GPUs: no product runs beside other work: what is tried where the assembler gave up on instructions (C75xx).
+  bool inTurn = false;
   /// Run the target-independent passes; off only for tests that compare before and after.
   bool passes = true;
   /// Without the optimisations of tile IR, or those of LLVM: what is tried after one has crashed.

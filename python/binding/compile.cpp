@@ -37,7 +37,8 @@ void bindCompile(nb::module_ &m) {
   m.def(
       "compile",
       [crashed](Module &module, bool disjoint, bool fpContract, bool passes, bool texts, const std::string &target, bool boxes,
-                unsigned cluster, bool plainTile, bool plainLLVM, std::vector<std::pair<std::string, std::string>> overlapping) {
+                unsigned cluster, bool inTurn, bool plainTile, bool plainLLVM,
+                std::vector<std::pair<std::string, std::string>> overlapping) {
         CompileOptions options;
         options.disjoint = disjoint;
         options.overlapping = std::move(overlapping);
@@ -47,6 +48,7 @@ void bindCompile(nb::module_ &m) {
         options.target = target;
         options.boxes = boxes;
         options.cluster = cluster;
+        options.inTurn = inTurn;
         options.plainTile = plainTile;
         options.plainLLVM = plainLLVM;
         try {
@@ -63,7 +65,7 @@ void bindCompile(nb::module_ &m) {
         }
       },
       "module"_a, "disjoint"_a = false, "fp_contract"_a = true, "passes"_a = true, "texts"_a = false, "target"_a = "host",
-      "boxes"_a = true, "cluster"_a = 1, "plain_tile"_a = false, "plain_llvm"_a = false,
+      "boxes"_a = true, "cluster"_a = 1, "in_turn"_a = false, "plain_tile"_a = false, "plain_llvm"_a = false,
       "overlapping"_a = std::vector<std::pair<std::string, std::string>>());
   m.def("target_id", &targetId, "target"_a = "host");
   m.def("hints_of", &hintsOf, "target"_a = "host", "The hints on which the target's code may depend.");

@@ -3,6 +3,7 @@
 #include "binding.h"
 #include "interrupts.h"
 #include "launch_plan.h"
+#include "runtime/cuda/assembler.h"
 #include "tilery/cache.h"
 #include "tilery/diagnostic.h"
 #include <nanobind/stl/shared_ptr.h>
@@ -100,6 +101,15 @@ void bindRuntime(nb::module_ &m) {
   m.def("gpu_target", &gpuTarget, "device"_a, "What to compile for on this GPU: the target of compile().");
   m.def("assembled", &assembled, "image"_a, "device"_a, "The image with its PTX assembled by the driver for this GPU.",
         nb::call_guard<Released>()); // the driver's compiler may be called by several threads at once
+  m.def(
+      "try_assembled",
+      [](CodeImage image, int device) {
+        std::string gaveUp;
+        image = cuda::assembled(std::move(image), device, gaveUp);
+        return std::tuple(std::move(image), std::move(gaveUp));
+      },
+      "image"_a, "device"_a, "The same, and what the assembler gave up on, in its words, where `assembled` may refuse it.",
+      nb::call_guard<Released>());
   m.def(
       "load",
       [](const CodeImage &image) {

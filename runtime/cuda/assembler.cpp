@@ -1,6 +1,5 @@
 #include "runtime/cuda/assembler.h"
 #include "runtime/cuda/fewer_blocks.h"
-#include "tilery/runtime.h"
 #include <dlfcn.h>
 
 namespace tilery::cuda {
@@ -106,7 +105,7 @@ Assembly assembleOnce(const Compiler &compiler, const std::string &ptx, const st
     return assembly;
   }
   std::string log = compilation.infoLog();
-  checkAssemblerLog(log);
+  assembly.gaveUp = gaveUpOn(log);
   assembly.spills = spillsOf(log);
   return assembly;
 }

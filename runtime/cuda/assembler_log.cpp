@@ -37,15 +37,19 @@ uint32_t numberBefore(std::string_view line, std::string_view text) {
 
 } // namespace
 
-void checkAssemblerLog(std::string_view log) {
-  if (!environmentSwitch("TILERY_VERIFY"))
-    return;
+std::string gaveUpOn(std::string_view log) {
   while (!log.empty())
     if (std::string_view line = takeLine(log); hasCode(line))
-      throw Error({Diagnostic::Kind::Runtime,
-                   "the driver's assembler gave up on an instruction: " + std::string(line),
-                   "this is a defect of Tilery's code generator",
-                   {}});
+      return std::string(line);
+  return "";
+}
+
+void checkGivenUp(const std::string &line) {
+  if (!line.empty() && environmentSwitch("TILERY_VERIFY"))
+    throw Error({Diagnostic::Kind::Runtime,
+                 "the driver's assembler gave up on an instruction: " + line,
+                 "this is a defect of Tilery's code generator",
+                 {}});
 }
 
 std::vector<Spill> spillsOf(std::string_view log) {

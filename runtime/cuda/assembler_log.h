@@ -14,10 +14,11 @@ struct Spill {
   bool operator==(const Spill &) const = default;
 };
 
-/// Throws Error, where TILERY_VERIFY=1, with the first line of the log that carries a code of the C75xx family, "(C7510) ...": the assembler
-/// has serialised matrix instructions or ignored one of ours, a defect of the code generator. Elsewhere such code runs: it is right, and
-/// slower than it should be.
-void checkAssemblerLog(std::string_view log);
+/// The first line of the log that carries a code of the C75xx family, "(C7510) ...": the assembler has serialised matrix instructions or
+/// ignored one of ours. Such code is right, and slower than it should be. Empty: there is none.
+std::string gaveUpOn(std::string_view log);
+/// Throws Error, where TILERY_VERIFY=1, with such a line: it is a defect of the code generator.
+void checkGivenUp(const std::string &line);
 /// The kernels of a verbose log that spill.
 std::vector<Spill> spillsOf(std::string_view log);
 

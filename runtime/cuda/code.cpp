@@ -65,7 +65,7 @@ ModuleHandle loadPtx(const std::string &ptx, const std::string &refusal, const s
                  "this is a defect of Tilery's code generator",
                  {}});
   check(result, what);
-  checkAssemblerLog(info);
+  checkGivenUp(gaveUpOn(info));
   return module;
 }
 
@@ -73,6 +73,7 @@ ModuleHandle loadModule(const std::string &object, const GpuProperties &properti
   if (!isPtx(object))
     return loadMachineCode(object, what);
   Assembly assembly = assemble(object, archOf(properties));
+  checkGivenUp(assembly.gaveUp);
   return assembly.code.empty() ? loadPtx(object, assembly.refusal, what) : loadMachineCode(assembly.code, what);
 }
 
@@ -199,17 +200,25 @@ std::string gpuTarget(int device) {
   return asked + ":cuda" + std::to_string(cuda::Driver::find()->version);
 }
 
-CodeImage assembled(CodeImage image, int device) {
+CodeImage cuda::assembled(CodeImage image, int device, std::string &gaveUp) {
   if (image.kernels.empty() || !image.kernels.front().gpu.threads || !cuda::isPtx(image.object))
     return image;
   cuda::Assembly assembly = cuda::assemble(image.object, cuda::archOf(gpuProperties(device)));
   if (assembly.code.empty())
     return image;
+  gaveUp = assembly.gaveUp;
   image.object = std::move(assembly.code);
   for (const cuda::Spill &spill : assembly.spills)
     for (KernelInfo &kernel : image.kernels)
       if (kernel.name == spill.kernel)
         kernel.gpu.spillBytes = spill.storeBytes + spill.loadBytes;
+  return image;
+}
+
+CodeImage assembled(CodeImage image, int device) {
+  std::string gaveUp;
+  image = cuda::assembled(std::move(image), device, gaveUp);
+  cuda::checkGivenUp(gaveUp);
   return image;
 }
 } // namespace tilery

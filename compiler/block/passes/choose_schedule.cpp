@@ -486,6 +486,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     Task task = std::visit([](auto &kernel) { return taskOf(kernel); }, *found);
     ScheduleProblem &problem = task.problem;
     problem.gpu = Gpu::of(getOperation());
+    problem.inTurn = getOperation()->hasAttr("block.in_turn");
     if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by");
         cluster && !problem.loop && !problem.fetch && !problem.unpack)
       problem.cluster = unsigned(cluster.getInt());

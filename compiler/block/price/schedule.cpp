@@ -390,7 +390,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     Schedule schedule;
     bool shown = problem.loop && problem.loop->shownBytes;
     bool nested = problem.loop && problem.loop->nested;
-    if (late && (shown || nested)) // serialised: C7513
+    if (late && (shown || nested || (problem.loop && problem.inTurn))) // serialised: C7513
       continue;
     if (resident && shown && problem.loop->showsFirst)
       continue;
@@ -417,7 +417,8 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
     bool mostAreOthers = problem.loop && 2 * problem.loop->others.size() > problem.loop->products;
     // C7517: also where threads update memory while a product of a shown factor is left to run into the next step.
     bool isSerialised = mostAreOthers || (problem.loop && problem.loop->stores && problem.loop->addsToShown);
-    schedule.spread = !nested && !handsOn && !isSerialised && (spreads || shown) && (shown || step.lanes < step.tensorCores);
+    schedule.spread =
+        !nested && !handsOn && !isSerialised && !problem.inTurn && (spreads || shown) && (shown || step.lanes < step.tensorCores);
     schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wide && problem.loop->sharedWords;
     schedule.partial = std::min(problem.partial, schedule.k);
     if ((!canShare(problem, consumers) && !schedule.across) ||
@@ -425,7 +426,7 @@ std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
       continue;
     loadEarly(problem, schedule);
     schedule.ahead = !nested && handsOn && !late && !fetchers && loadsAhead(problem, schedule);
-    if (schedule.shown && !handsOn && !nested) {
+    if (schedule.shown && !handsOn && !nested && !problem.inTurn) {
       auto fit = [&](unsigned words) {
         return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));
       };

@@ -89,6 +89,7 @@ struct ScheduleProblem {
   unsigned stagesHint = 0; // the user's num_stages
   unsigned cluster = 0;    // blocks that share a program's steps; 0: one
   unsigned partial = 0;    // of k, whose sums are to be added with all bits of f32; 0: the tensor cores' sums will do
+  bool inTurn = false;     // no product of several runs beside other work
 };
 
 /// How a kernel runs on a block. Of every kernel: consumers, k, stages, stageOutput, resident, fetchers and, on Hopper, registers of roles. Of

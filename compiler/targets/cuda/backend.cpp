@@ -55,6 +55,7 @@ Options optionsOf(const CompileOptions &options) {
   own.plainLLVM = options.plainLLVM;
   own.boxes = options.boxes;
   own.cluster = options.cluster;
+  own.inTurn = options.inTurn;
   own.lineTables = wantsLines();
   own.wantLLVM = options.wantLLVM;
   own.wantPlan = options.wantPlan;

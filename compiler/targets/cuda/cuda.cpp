@@ -53,7 +53,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
       why = "an optimisation crashed";
     else
       lowered = lowerToBlocks(kernel, why, options.disjoint, options.boxes, options.cluster, gpuOf(options.target),
-                              options.wantPlan ? &plan : nullptr);
+                              options.wantPlan ? &plan : nullptr, options.inTurn);
     if (failed(lowered))
       return failure();
     blocks = std::move(*lowered);

@@ -23,6 +23,7 @@ struct Options {
   bool plainTile = false, plainLLVM = false; ///< as in CompileOptions
   bool boxes = true;                         ///< as in CompileOptions
   unsigned cluster = 1;
+  bool inTurn = false;     ///< as in CompileOptions
   bool lineTables = false; ///< profilers find the source's lines
   bool wantLLVM = false, wantPlan = false, wantBlock = false;
 };

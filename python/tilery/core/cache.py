@@ -68,7 +68,13 @@ def stages_of(module: _native.Module, compiled: Any) -> dict[str, str]:
 
 def _compile(module: _native.Module, device: int, options: dict[str, Any], text: str | None = None) -> bytes:
     image = apart.compiled(module, text, **options).image
-    return (image if device < 0 else _native.assembled(image, device)).to_bytes()
+    if device < 0:
+        return image.to_bytes()
+    code, gave_up = _native.try_assembled(image, device)
+    if gave_up:
+        other, still = _native.try_assembled(apart.compiled(module, text, **options, in_turn=True).image, device)
+        code = _native.assembled(image, device) if still else other
+    return code.to_bytes()
 
 
 def fresh_image(module: _native.Module, device: int, options: dict[str, Any]) -> bytes:

@@ -5,7 +5,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-static int compiled, open_handles, result;
+static int compiled, open_handles, result, once;
 static char asked[256];
 static const char *info = "", *error = "";
 
@@ -15,6 +15,7 @@ EXPORT int fake_open(void) { return open_handles; }
 EXPORT const char *fake_options(void) { return asked; }
 EXPORT void fake_refuse(int code, const char *text) { result = code, error = text; }
 EXPORT void fake_info(const char *text) { info = text; }
+EXPORT void fake_info_once(const char *text) { info = text, once = 1; }
 
 typedef struct CompilerTag *Handle;
 #define F(name, ...) EXPORT int name(__VA_ARGS__)
@@ -41,6 +42,11 @@ static const char code[] = "\177ELF of no meaning";
 F(nvPTXCompilerGetCompiledProgramSize, Handle handle, size_t *size) { return *size = sizeof code, 0; }
 F(nvPTXCompilerGetCompiledProgram, Handle handle, void *to) { return memcpy(to, code, sizeof code), 0; }
 F(nvPTXCompilerGetInfoLogSize, Handle handle, size_t *size) { return *size = strlen(info), 0; }
-F(nvPTXCompilerGetInfoLog, Handle handle, char *to) { return strcpy(to, info), 0; }
+F(nvPTXCompilerGetInfoLog, Handle handle, char *to) {
+  strcpy(to, info);
+  if (once)
+    info = "";
+  return 0;
+}
 F(nvPTXCompilerGetErrorLogSize, Handle handle, size_t *size) { return *size = strlen(error), 0; }
 F(nvPTXCompilerGetErrorLog, Handle handle, char *to) { return strcpy(to, error), 0; }

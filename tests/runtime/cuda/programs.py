@@ -315,6 +315,14 @@ def serialised_runs():
     assert calls("cuLaunchKernel") == 1
 
 
+def serialised_once():
+    """Where the assembler takes the program whose products run in turn, that is what runs."""
+    compiler.fake_info_once(SERIALISED)
+    os.environ["TILERY_VERIFY"] = "1"
+    add()
+    assert compiler.fake_compiled() == 2 and calls("cuLaunchKernel") == 1
+
+
 def serialised():
     compiler.fake_info(SERIALISED)
     os.environ["TILERY_VERIFY"] = "1"

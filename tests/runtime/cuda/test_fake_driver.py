@@ -64,6 +64,7 @@ PROGRAMS = [
     "spills",
     "spills_are_explained",
     "serialised_runs",
+    "serialised_once",
     "serialised",
     "serialised_in_the_driver",
     "forked",

@@ -55,7 +55,7 @@ std::string uncheckedBarriers(tile::KernelOp lowered) {
 } // namespace
 
 FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::string &why, bool disjoint, bool boxes,
-                                               unsigned cluster, const block::Gpu &gpu, std::string *plan) {
+                                               unsigned cluster, const block::Gpu &gpu, std::string *plan, bool inTurn) {
   auto run = [](tile::KernelOp on, void (*add)(OpPassManager &)) {
     PassManager manager(on.getContext(), tile::KernelOp::getOperationName());
     manager.enableVerifier(lower::verifies());
@@ -99,6 +99,8 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     opened = made().clone();
   if (cluster > 1)
     made()->setAttr("block.shared_by", OpBuilder(kernel.getContext()).getI64IntegerAttr(cluster));
+  if (inTurn)
+    made()->setAttr("block.in_turn", UnitAttr::get(kernel.getContext()));
   if (failed(run(made(), block::addBlocks)))
     return failure();
   if (!hasRoles(made())) {

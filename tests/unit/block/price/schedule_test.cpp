@@ -33,6 +33,27 @@ TEST(Schedule, InstancesTakeProgramsByTurnsWhereTheTensorCoresAreTheBound) {
   EXPECT_EQ(chosen(64, 64), 0u);
 }
 
+// What is tried where the assembler gave up on products that run beside other work.
+TEST(Schedule, ProductsInTurnRunBesideNothing) {
+  auto chosen = [](unsigned products, int64_t shownBytes, bool inTurn) {
+    ScheduleProblem given = problem(128, 128, 64, 2, {});
+    given.loop = LoopWork();
+    given.loop->products = products;
+    given.loop->operations = products * 2. * 128 * 128 * 64;
+    given.loop->slotBytes = 32 << 10;
+    given.loop->words = given.loop->fewerWords = given.loop->allWords = 128 * 128;
+    given.loop->shownBytes = shownBytes;
+    given.loop->showsFirst = shownBytes > 0;
+    given.inTurn = inTurn;
+    return *chooseSchedule(given);
+  };
+  EXPECT_TRUE(chosen(3, 0, false).overlap);
+  Schedule shown = chosen(5, 32 << 10, false);
+  EXPECT_TRUE(shown.spread && shown.delay) << shown.print();
+  for (Schedule inTurn : {chosen(3, 0, true), chosen(5, 32 << 10, true)})
+    EXPECT_FALSE(inTurn.overlap || inTurn.spread || inTurn.delay || inTurn.held) << inTurn.print();
+}
+
 // A GPU before Hopper that has no room for the factors of two steps: what an override asks for does not make any.
 TEST(Schedule, OverridesOfWhatDoesNotFit) {
   ScheduleProblem given = problem(256, 256, 512, 2);

@@ -15,7 +15,7 @@ const std::string clean = "info    : 0 bytes gmem\n"
 std::string messageOf(const std::string &log, const char *verify = "1") {
   setenv("TILERY_VERIFY", verify, 1);
   try {
-    cuda::checkAssemblerLog(log);
+    cuda::checkGivenUp(cuda::gaveUpOn(log));
   } catch (const Error &error) {
     EXPECT_EQ(error.diagnostic().hint, "this is a defect of Tilery's code generator");
     return error.diagnostic().message;
