@@ -30,34 +30,36 @@ bool canBeVirtual(Operation *op) {
              tile::ReshapeOp, tile::PermuteOp, tile::JoinOp, tile::SplitOp, tile::CatOp, tile::TakeOp, tile::BufferLoadOp>(op);
 }
 
-void Pull::addPlace(Value place, llvm::function_ref<bool(Value)> stored, bool sameElement) {
+void Pull::addPlace(Value place, llvm::function_ref<bool(Value)> stored, bool sameElement, bool ownElement) {
   Operation *op = place.getDefiningOp();
-  int64_t rank = cast<tile::AccessType>(place.getType()).getRank();
+  ArrayRef<int64_t> extents = cast<tile::AccessType>(place.getType()).getShape();
+  int64_t rank = extents.size(), elements = ShapedType::getNumElements(extents);
   for (Value operand : op->getOperands()) {
     auto tensor = dyn_cast<RankedTensorType>(operand.getType());
-    bool whole = tensor && tensor.getRank() == rank;
-    add(operand, stored, sameElement && whole && isa<tile::PointerAccessOp>(op), rank > 1);
+    bool same = sameElement && tensor && tensor.getRank() == rank && isa<tile::PointerAccessOp>(op);
+    add(operand, stored, Reach{same, rank > 1, ownElement && tensor && tensor.getNumElements() == elements});
   }
 }
 
-void Pull::add(Value value, llvm::function_ref<bool(Value)> stored, bool sameElement, bool spread) {
+void Pull::add(Value value, llvm::function_ref<bool(Value)> stored, Reach reach) {
   if (!isa<RankedTensorType>(value.getType())) {
     scalars.insert(value);
     return;
   }
-  auto [entry, fresh] = tiles.try_emplace(value, Reach{sameElement, spread});
+  auto [entry, fresh] = tiles.try_emplace(value, reach);
   if (!fresh) {
-    Reach &reach = entry->second;
-    bool weaker = (reach.sameElement && !sameElement) || (!reach.spread && spread);
+    Reach &known = entry->second;
+    bool weaker =
+        (known.sameElement && !reach.sameElement) || (!known.spread && reach.spread) || (known.ownElement && !reach.ownElement);
     if (!weaker)
       return;
-    reach.sameElement &= sameElement;
-    reach.spread |= spread;
-    sameElement = reach.sameElement;
-    spread = reach.spread;
+    known.sameElement &= reach.sameElement;
+    known.spread |= reach.spread;
+    known.ownElement &= reach.ownElement;
+    reach = known;
   }
   if (!stored(value))
-    addExpression(value, stored, sameElement, spread);
+    addExpression(value, stored, reach);
 }
 
 bool keepsElements(Operation *op) {
@@ -69,23 +71,23 @@ bool keepsElements(Operation *op) {
   return llvm::equal(extents(op->getOperand(0)), extents(op->getResult(0)));
 }
 
-void Pull::addExpression(Value value, llvm::function_ref<bool(Value)> stored, bool sameElement, bool spread) {
+void Pull::addExpression(Value value, llvm::function_ref<bool(Value)> stored, Reach reach) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return;
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    addPlace(load.getPlace(), stored, sameElement);
+    addPlace(load.getPlace(), stored, reach.sameElement, reach.ownElement);
     if (load.getOther())
-      add(load.getOther(), stored, sameElement, spread);
+      add(load.getOther(), stored, reach);
     return;
   }
   if (auto load = dyn_cast<tile::BufferLoadOp>(op)) {
     addBuffer(load.getBuffer());
     return;
   }
-  bool same = sameElement && (isElementwise(op) || keepsElements(op));
+  bool same = isElementwise(op) || keepsElements(op), spread = reach.spread || isa<tile::BroadcastOp>(op);
   for (Value operand : op->getOperands())
-    add(operand, stored, same, spread || isa<tile::BroadcastOp>(op));
+    add(operand, stored, Reach{same && reach.sameElement, spread, same && reach.ownElement});
 }
 
 void Pull::addBuffer(Value buffer) {
@@ -123,7 +125,7 @@ Pull pullOf(const Sink &sink, llvm::function_ref<bool(Value)> stored) {
     break;
   }
   case Sink::Define:
-    pull.addExpression(sink.value, stored, true, false);
+    pull.addExpression(sink.value, stored, {});
     break;
   case Sink::Copy:
     pull.add(sink.value, stored);

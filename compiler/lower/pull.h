@@ -9,18 +9,28 @@ struct Pull {
   struct Reach {
     bool sameElement = true; // only ever read at the sink's own element
     bool spread = false;     // read by several elements of the sink (broadcast)
+    /// As `sameElement`, or for an address or a mask along the only dimension of more than one element.
+    bool ownElement = true;
   };
   llvm::MapVector<mlir::Value, Reach> tiles; // every tile value reached, virtual and stored
   llvm::SetVector<mlir::Value> scalars;
 
   /// Walks from `value`, read at the sink's own element if `sameElement`.
-  void add(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement = true, bool spread = false);
+  void add(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement = true, bool spread = false) {
+    add(value, stored, Reach{sameElement, spread, sameElement});
+  }
   /// Walks from an access.
-  void addPlace(mlir::Value place, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement);
+  void addPlace(mlir::Value place, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement) {
+    addPlace(place, stored, sameElement, sameElement);
+  }
   /// Walks from a buffer: the scalars that place it.
   void addBuffer(mlir::Value buffer);
   /// Walks below `value` without asking whether it is stored.
-  void addExpression(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement, bool spread);
+  void addExpression(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, Reach reach);
+
+private:
+  void add(mlir::Value value, llvm::function_ref<bool(mlir::Value)> stored, Reach reach);
+  void addPlace(mlir::Value place, llvm::function_ref<bool(mlir::Value)> stored, bool sameElement, bool ownElement);
 };
 
 /// A reshape or the like by which extents of 1 come or go: each element keeps its position along all others.

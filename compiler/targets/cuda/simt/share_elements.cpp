@@ -334,18 +334,18 @@ private:
       else
         maps[buffer] = &found->second;
     }
-    // Nests along other dimensions have what they write where they want it.
+    // Nests along other dimensions have what they write where they want it; what a loop's turns hand on may be no value of its own.
     for (auto [nest, map] : block.mapped)
       for (const Sink &sink : nest->sinks)
         for (int buffer : sink.buffers)
-          if (map->crosses() && sink.kind != Sink::Reduce)
+          if ((map->crosses() && sink.kind != Sink::Reduce) || (sink.kind == Sink::Copy && !maps.contains(buffer)))
             maps[buffer] = map;
     auto isStored = [&](Value value) { return !plan.isVirtual(value); };
     auto isOne = [&](int buffer) { return plan.buffers[buffer].elements == 1; };
     auto reads = [&](const lower::Pull &pull, const ThreadMap *map) {
       for (const auto &[value, reach] : pull.tiles)
         if (auto stored = plan.storage.find(value); stored != plan.storage.end())
-          if (!isOne(stored->second) && !(map && reach.sameElement && maps.lookup(stored->second) == map))
+          if (!isOne(stored->second) && !(map && reach.ownElement && maps.lookup(stored->second) == map))
             shared.insert(stored->second);
     };
     forSteps([&](const lower::Step &step, bool) {
@@ -361,7 +361,7 @@ private:
             operand->inRegisters =
                 map && llvm::any_of(own.tiles, [&](auto &tile) {
                   auto stored = plan.storage.find(tile.first);
-                  return stored != plan.storage.end() && tile.second.sameElement && maps.lookup(stored->second) == map;
+                  return stored != plan.storage.end() && tile.second.ownElement && maps.lookup(stored->second) == map;
                 });
             any.add(operand->tile, isStored, false);
             reads(operand->inRegisters ? own : any, operand->inRegisters ? map : nullptr);

@@ -36,7 +36,8 @@ llvm::AllocaInst *SimtEmitter::variableOf(int buffer, ArrayRef<int64_t> shape, I
     if (size != 1)
       key.push_back(index.base);
   auto slot = found->second.slots->find(key);
-  assert(slot != found->second.slots->end() && "a tile in registers is read at the thread's own elements only");
+  if (slot == found->second.slots->end()) // a wrong plan: better no code than wrong code
+    llvm::report_fatal_error("a tile in registers is read at elements that are not the thread's own");
   return found->second.variables[slot->second];
 }
 

@@ -460,7 +460,7 @@ SmallVector<Value> SimtEmitter::loadsOf(const Nest &nest, const ThreadMap &map) 
   for (const Sink &sink : nest.sinks)
     if (sink.kind != Sink::Copy || sink.value)
       for (const auto &[value, reach] : lower::pullOf(sink, isStored).tiles)
-        if (value.getDefiningOp<tile::LoadOp>() && !isStored(value) && reach.sameElement &&
+        if (value.getDefiningOp<tile::LoadOp>() && !isStored(value) && reach.ownElement &&
             llvm::equal(llvm::make_filter_range(tile::shapeOf(value.getType()), [](int64_t size) { return size != 1; }),
                         map.sizes))
           loads.push_back(value);
