@@ -155,7 +155,7 @@ std::vector<Value> Builder::beginKernel(const std::string &name, const std::vect
   llvm::SmallVector<mlir::Attribute> attributes;
   for (const Param &param : params) {
     llvm::SmallVector<mlir::NamedAttribute> entries{b.getNamedAttr("tile.name", b.getStringAttr(param.name))};
-    if (param.divisibility > 1)
+    if (param.divisibility != 1)
       entries.push_back(b.getNamedAttr("tile.divisibility", b.getI64IntegerAttr(param.divisibility)));
     attributes.push_back(b.getDictionaryAttr(entries));
   }

@@ -1,4 +1,5 @@
 // raise-accesses: pointer tiles with masks -> separable accesses with one bound a dimension; residual masks of accesses likewise.
+#include "compiler/analysis/divisor.h"
 #include "compiler/passes/dead_carried.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/separable.h"
@@ -118,13 +119,15 @@ private:
     auto difference = y && !x->base && !y->base ? math.subtract(*x, *y) : std::nullopt;
     if (!difference)
       return std::nullopt;
-    int dim = -1;
+    SmallVector<unsigned> dims;
     for (unsigned d = 0; d < difference->shape.size(); ++d)
-      if (difference->dependsOn(d)) {
-        if (dim >= 0)
-          return std::nullopt;
-        dim = d;
-      }
+      if (difference->vectors[d] || (difference->steps[d] && difference->shape[d] > 1))
+        dims.push_back(d);
+    int dim = dims.empty() ? -1 : dims[0];
+    if (dims.size() > 1)
+      dim = leading(*difference, dims, predicate);
+    if (dims.size() > 1 && dim < 0)
+      return std::nullopt;
     Conjunction result;
     result.bounds.resize(difference->shape.size());
     if (dim < 0) {
@@ -171,6 +174,28 @@ private:
       break;
     }
     return result;
+  }
+
+  /// The dimension of steps s beside which all others add less than s, as digits do. Where s divides the offset, as well, they do not decide
+  /// what is below 0: offset + s*i + rest < 0 if offset + s*i < 0. -1: there is none.
+  int leading(const Separable &difference, ArrayRef<unsigned> dims, arith::CmpIPredicate predicate) {
+    int64_t most = 0, all = 0, sign = 0;
+    int found = -1;
+    for (unsigned d : dims) {
+      auto step = constantOf(difference.steps[d]);
+      if (difference.vectors[d] || !step || !*step || *step * sign < 0)
+        return -1;
+      sign = *step < 0 ? -1 : 1;
+      all += std::abs(*step) * (difference.shape[d] - 1);
+      if (std::abs(*step) > most) {
+        most = std::abs(*step);
+        found = d;
+      }
+    }
+    using P = arith::CmpIPredicate;
+    bool belowZero = sign > 0 ? predicate == P::slt || predicate == P::sge : predicate == P::sgt || predicate == P::sle;
+    bool digits = all - most * (difference.shape[found] - 1) < most;
+    return belowZero && digits && analysis::divisorOf(math.materialise(difference.offset)) % most == 0 ? found : -1;
   }
 
   /// Of numbers that depend on one dimension at most.

@@ -23,10 +23,11 @@ const char *integerType(const Argument &argument) {
     return "uint64";
   return argument.integer >= INT32_MIN && argument.integer <= INT32_MAX ? "int32" : "int64";
 }
-// 0 and less, which may be strides, too, have none.
+// Less than 0, which may be strides, too, have none. 0 divides by everything.
 int64_t divisibility(const Argument &argument, const Parameter &parameter) {
-  bool positive = argument.integer > 0 || argument.unsignedWide;
-  return parameter.kind == Parameter::Runtime && positive && argument.integer % 16 == 0 ? 16 : 1;
+  if (parameter.kind != Parameter::Runtime || (argument.integer < 0 && !argument.unsignedWide))
+    return 1;
+  return argument.integer == 0 ? 0 : argument.integer % 16 == 0 ? 16 : 1;
 }
 } // namespace
 

@@ -84,7 +84,7 @@ def test_signature_of_scalars():
         ("const", 1),
         ("int", "int32", 1),
         ("int", "int32", 16),
-        ("int", "int32", 1),
+        ("int", "int32", 0),
         ("int", "int32", 1),
         ("int", "int64", 16),
         ("int", "uint64", 16),

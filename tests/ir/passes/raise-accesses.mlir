@@ -148,3 +148,43 @@ tile.kernel @uniform_mask(%x: !tile.ptr<f32>, %ok: i1) {
   tile.store %s, %f : !tile.access<f32>, f32
   tile.return
 }
+
+// A dimension of one element decides nothing. Digits: 8*i + j < n, where 8 divides n, is i < n / 8.
+// CHECK-LABEL: tile.kernel @digits
+// CHECK: tile.access {{.*}} bounds [1, 0]({{%[^,]*, %[^,]*}}) :
+// CHECK: tile.access {{.*}} bounds [1, 0]({{%[^,]*, %[^,]*}}) :
+// CHECK: tile.access {{.*}} bounds [0, 0]() residual
+tile.kernel @digits(%x: !tile.ptr<f32>, %n: i32 {tile.divisibility = 16 : i64}, %m: i32) {
+  %one = arith.constant dense<1.0> : tensor<64x8xf32>
+  %thin = arith.constant dense<1.0> : tensor<64x1xf32>
+  %eight = arith.constant dense<8> : tensor<64x1xi32>
+  %r = tile.range 0 to 64 : tensor<64xi32>
+  %c = tile.range 0 to 8 : tensor<8xi32>
+  %zero = tile.range 0 to 1 : tensor<1xi32>
+  %r1 = tile.expand_dims %r axis 1 : tensor<64xi32> -> tensor<64x1xi32>
+  %z1 = tile.expand_dims %zero axis 0 : tensor<1xi32> -> tensor<1x1xi32>
+  %zb = tile.broadcast %z1 : tensor<1x1xi32> -> tensor<64x1xi32>
+  %o1 = arith.addi %r1, %zb overflow<nsw> : tensor<64x1xi32>
+  %n1 = tile.splat %n : i32 -> tensor<64x1xi32>
+  %m1 = arith.cmpi slt, %o1, %n1 : tensor<64x1xi32>
+  %xs1 = tile.splat %x : !tile.ptr<f32> -> tensor<64x1x!tile.ptr<f32>>
+  %p1 = tile.add_ptr %xs1, %o1 : tensor<64x1x!tile.ptr<f32>>, tensor<64x1xi32>
+  %a1 = tile.pointer_access %p1 mask %m1 : tensor<64x1xi1> : tensor<64x1x!tile.ptr<f32>> -> !tile.access<64x1xf32>
+  tile.store %a1, %thin : !tile.access<64x1xf32>, tensor<64x1xf32>
+  %r8 = arith.muli %r1, %eight overflow<nsw> : tensor<64x1xi32>
+  %c1 = tile.expand_dims %c axis 0 : tensor<8xi32> -> tensor<1x8xi32>
+  %rb = tile.broadcast %r8 : tensor<64x1xi32> -> tensor<64x8xi32>
+  %cb = tile.broadcast %c1 : tensor<1x8xi32> -> tensor<64x8xi32>
+  %o = arith.addi %rb, %cb overflow<nsw> : tensor<64x8xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x8x!tile.ptr<f32>>
+  %p = tile.add_ptr %xs, %o : tensor<64x8x!tile.ptr<f32>>, tensor<64x8xi32>
+  %ns = tile.splat %n : i32 -> tensor<64x8xi32>
+  %whole = arith.cmpi sgt, %ns, %o : tensor<64x8xi32>
+  %a = tile.pointer_access %p mask %whole : tensor<64x8xi1> : tensor<64x8x!tile.ptr<f32>> -> !tile.access<64x8xf32>
+  tile.store %a, %one : !tile.access<64x8xf32>, tensor<64x8xf32>
+  %ms = tile.splat %m : i32 -> tensor<64x8xi32>
+  %ragged = arith.cmpi slt, %o, %ms : tensor<64x8xi32>
+  %b = tile.pointer_access %p mask %ragged : tensor<64x8xi1> : tensor<64x8x!tile.ptr<f32>> -> !tile.access<64x8xf32>
+  tile.store %b, %one : !tile.access<64x8xf32>, tensor<64x8xf32>
+  tile.return
+}
