@@ -355,117 +355,138 @@ static unsigned slotsOfUse(const ScheduleProblem &p, const Schedule &s) {
   return std::max(p.stagesHint, unsigned(std::min<int64_t>(mostSlots, llvm::divideCeil(busy, slotPitch(p, s)) + 1)));
 }
 
+namespace {
+/// How the warps of a block are shared out; what else a schedule says follows.
+struct Warpgroups {
+  unsigned consumers;
+  bool late; // the last product of a step runs under the next step
+  unsigned fetchers, resident = 0, instances = 0;
+};
+
+/// Do steps hand tiles from threads to threads?
+bool handsTilesOn(const ScheduleProblem &p) { return p.loop && !p.loop->showsFirst && (p.loop->shownBytes || p.loop->stores); }
+
+std::vector<Warpgroups> warpgroupChoices(const ScheduleProblem &p) {
+  std::vector<Warpgroups> choices;
+  bool small = p.loop && !p.fetch && p.m == 64;
+  if (small && handsTilesOn(p)) // such steps wait: another block multiplies meanwhile
+    choices.push_back({1, false, 0, 2});
+  else if (small && p.loop->waits)
+    for (bool late : {true, false})
+      choices.push_back({1, late, 0, 2});
+  for (unsigned consumers : {2u, 3u, 1u})
+    for (bool late : {true, false}) {
+      choices.push_back({consumers, late, p.fetch ? 1u : 0u});
+      if (p.fetch && p.fetch->computed > 0)
+        choices.push_back({consumers, late, 2});
+    }
+  if (p.loop && !p.fetch)
+    choices.push_back({2, false, 0, 2});
+  if (p.deals && p.cluster == 0 && !p.partial)
+    choices.push_back({1, true, 0, 0, 2});
+  return choices;
+}
+
+/// Loops with so many products wait for one while others run.
+bool spreadsProducts(const ScheduleProblem &p) {
+  constexpr unsigned many = 3; // of two products, one needs the other's result
+  return p.loop && p.loop->products >= many;
+}
+
+/// Are such warpgroups of no use? isFirst: nothing else has fitted so far.
+bool isLeftOut(const ScheduleProblem &p, const Warpgroups &choice, bool isFirst) {
+  bool shown = p.loop && p.loop->shownBytes, nested = p.loop && p.loop->nested;
+  if (choice.late && (shown || nested || (p.loop && p.inTurn))) // serialised: C7513
+    return true;
+  if (choice.resident && shown && p.loop->showsFirst)
+    return true;
+  // Products that are not late: else only where a late one finds no registers.
+  return !choice.late && !spreadsProducts(p) && !shown && !choice.resident && !nested && !isFirst;
+}
+
+/// The schedule but for what lies in shared memory; none: it does not fit.
+std::optional<Schedule> scheduleOf(const ScheduleProblem &p, const Warpgroups &choice) {
+  auto [consumers, late, fetchers, resident, instances] = choice;
+  bool shown = p.loop && p.loop->shownBytes, nested = p.loop && p.loop->nested, handsOn = handsTilesOn(p);
+  Schedule s;
+  s.consumers = consumers;
+  s.resident = resident;
+  s.instances = instances;
+  s.fetchers = fetchers;
+  s.k = isWhole(p) || p.fetch ? p.k : std::min(p.k, 128 / p.elementBytes); // a swizzled row of shared memory
+  s.group = p.reorder && p.cluster < 2 ? 8 : 1;                            // clusters run in one wave
+  s.cluster = p.cluster;
+  s.branch = s.longest = p.loop.has_value();
+  s.overlap = late && p.loop;
+  s.shown = !shown ? 0 : handsOn && consumers == 1 ? 1 : 2; // consumers then wait for each other a step late
+  // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
+  StepCycles step = stepCycles(p, s);
+  if (instances && step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
+    return std::nullopt;
+  bool mostAreOthers = p.loop && 2 * p.loop->others.size() > p.loop->products;
+  // C7517: also where threads update memory while a product of a shown factor is left to run into the next step.
+  bool isSerialised = mostAreOthers || (p.loop && p.loop->stores && p.loop->addsToShown);
+  s.spread = !nested && !handsOn && !isSerialised && !p.inTurn && (spreadsProducts(p) || shown) &&
+             (shown || step.lanes < step.tensorCores);
+  s.across = p.loop && p.m == 64 && consumers == 2 && p.loop->wide && p.loop->sharedWords;
+  s.partial = std::min(p.partial, s.k);
+  if ((!canShare(p, consumers) && !s.across) || !(s.partial ? dealForPartial(p, s) : dealRegisters(p, s)))
+    return std::nullopt;
+  loadEarly(p, s);
+  s.ahead = !nested && handsOn && !late && !fetchers && loadsAhead(p, s);
+  if (s.shown && !handsOn && !nested && !p.inTurn) {
+    auto fit = [&](unsigned words) { return words / (128 * consumers) + 24 <= std::max(s.mathRegisters, registersOfLaunch(s)); };
+    s.delay = fit(p.loop->allWords); // with fewer registers it is slower (measured)
+    s.held = s.delay && fit(p.loop->allWords + p.loop->heldWords);
+  }
+  return s;
+}
+
+/// The schedule with each way to hold results that leaves enough slots.
+void addCandidates(const ScheduleProblem &p, Schedule s, std::vector<Candidate> &candidates) {
+  SmallVector<unsigned> heldPieces = outputChoices(p, s);
+  if (s.instances > 1) // what goes out early is worth more than fewer meetings, under another's products (measured)
+    std::reverse(heldPieces.begin(), heldPieces.end());
+  for (unsigned held : heldPieces) {
+    s.stageOutput = held;
+    if (s.across && s.shown && slotsThatFit(p, s) < 2) // then consumers wait for each other in each step
+      s.shown = 1;
+    s.stages = unsigned(std::min<int64_t>(slotsThatFit(p, s), slotsOfUse(p, s)));
+    s.joined = joinedSteps(p, s);
+    s.boxed = bringsBox(p, s);
+    unsigned fewest = p.loop && p.loop->oneSlot ? fewestSlots(p, s) : 2;
+    if (s.stages >= fewest && (s.cluster < 2 || sumBytes(p) <= s.stages * slotPitch(p, s)))
+      candidates.push_back({s, 64 * slotCycles(p, s) + outputCycles(p, s)});
+  }
+}
+
+/// The same for less; none: there is nothing left to give up.
+std::optional<ScheduleProblem> eased(ScheduleProblem p) {
+  if (p.partial) // then the sums are as exact as the tensor cores make them
+    p.partial = 0;
+  else if (p.loop && p.loop->sharedWords && !p.loop->wide) // many products have many columns, too
+    p.loop->wide = true;
+  else if (p.loop && !p.loop->oneSlot)
+    p.loop->oneSlot = true;
+  else
+    return std::nullopt;
+  return p;
+}
+} // namespace
+
 std::vector<Candidate> priceSchedules(const ScheduleProblem &problem) {
   if (!problem.gpu.warpgroups)
     return priceWarpSchedules(problem);
   if (problem.loop && problem.loop->once)
     return priceStraightSchedules(problem);
   std::vector<Candidate> candidates;
-  constexpr unsigned many = 3; // of two products, one needs the other's result
-  bool spreads = problem.loop && problem.loop->products >= many;
-  struct Warpgroups {
-    unsigned consumers;
-    bool late;
-    unsigned fetchers, resident = 0, instances = 0;
-  };
-  std::vector<Warpgroups> choices;
-  // Steps that hand tiles from threads to threads wait: another block multiplies meanwhile.
-  bool handsOn = problem.loop && !problem.loop->showsFirst && (problem.loop->shownBytes || problem.loop->stores);
-  if (handsOn && !problem.fetch && problem.m == 64)
-    choices.push_back({1, false, 0, 2});
-  else if (problem.loop && problem.loop->waits && !problem.fetch && problem.m == 64)
-    for (bool late : {true, false})
-      choices.push_back({1, late, 0, 2});
-  for (unsigned consumers : {2u, 3u, 1u})
-    for (bool late : {true, false}) {
-      choices.push_back({consumers, late, problem.fetch ? 1u : 0u});
-      if (problem.fetch && problem.fetch->computed > 0)
-        choices.push_back({consumers, late, 2});
-    }
-  if (problem.loop && !problem.fetch)
-    choices.push_back({2, false, 0, 2});
-  if (problem.deals && problem.cluster == 0 && !problem.partial)
-    choices.push_back({1, true, 0, 0, 2});
-  for (auto [consumers, late, fetchers, resident, instances] : choices) {
-    Schedule schedule;
-    bool shown = problem.loop && problem.loop->shownBytes;
-    bool nested = problem.loop && problem.loop->nested;
-    if (late && (shown || nested || (problem.loop && problem.inTurn))) // serialised: C7513
-      continue;
-    if (resident && shown && problem.loop->showsFirst)
-      continue;
-    if (!late && !spreads && !shown && !resident && !nested &&
-        !candidates.empty()) // else only where a late product finds no registers
-      continue;
-    schedule.consumers = consumers;
-    schedule.resident = resident;
-    schedule.instances = instances;
-    schedule.fetchers = fetchers;
-    schedule.k = isWhole(problem) || problem.fetch
-                     ? problem.k
-                     : std::min(problem.k, 128 / problem.elementBytes); // a swizzled row of shared memory
-    schedule.group = problem.reorder && problem.cluster < 2 ? 8 : 1;    // clusters run in one wave
-    schedule.cluster = problem.cluster;
-    schedule.branch = schedule.longest = problem.loop.has_value();
-    schedule.overlap = late && problem.loop;
-    schedule.shown = !shown ? 0 : handsOn && consumers == 1 ? 1 : 2; // consumers then wait for each other a step late
-    // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
-    StepCycles step = stepCycles(problem, schedule);
-    if (instances &&
-        step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
-      continue;
-    bool mostAreOthers = problem.loop && 2 * problem.loop->others.size() > problem.loop->products;
-    // C7517: also where threads update memory while a product of a shown factor is left to run into the next step.
-    bool isSerialised = mostAreOthers || (problem.loop && problem.loop->stores && problem.loop->addsToShown);
-    schedule.spread =
-        !nested && !handsOn && !isSerialised && !problem.inTurn && (spreads || shown) && (shown || step.lanes < step.tensorCores);
-    schedule.across = problem.loop && problem.m == 64 && consumers == 2 && problem.loop->wide && problem.loop->sharedWords;
-    schedule.partial = std::min(problem.partial, schedule.k);
-    if ((!canShare(problem, consumers) && !schedule.across) ||
-        !(schedule.partial ? dealForPartial(problem, schedule) : dealRegisters(problem, schedule)))
-      continue;
-    loadEarly(problem, schedule);
-    schedule.ahead = !nested && handsOn && !late && !fetchers && loadsAhead(problem, schedule);
-    if (schedule.shown && !handsOn && !nested && !problem.inTurn) {
-      auto fit = [&](unsigned words) {
-        return words / (128 * consumers) + 24 <= std::max(schedule.mathRegisters, registersOfLaunch(schedule));
-      };
-      schedule.delay = fit(problem.loop->allWords); // with fewer registers it is slower (measured)
-      schedule.held = schedule.delay && fit(problem.loop->allWords + problem.loop->heldWords);
-    }
-    SmallVector<unsigned> heldPieces = outputChoices(problem, schedule);
-    if (instances > 1) // what goes out early is worth more than fewer meetings, under another's products (measured)
-      std::reverse(heldPieces.begin(), heldPieces.end());
-    for (unsigned held : heldPieces) {
-      schedule.stageOutput = held;
-      if (schedule.across && schedule.shown &&
-          slotsThatFit(problem, schedule) < 2) // then consumers wait for each other in each step
-        schedule.shown = 1;
-      schedule.stages = unsigned(std::min<int64_t>(slotsThatFit(problem, schedule), slotsOfUse(problem, schedule)));
-      schedule.joined = joinedSteps(problem, schedule);
-      schedule.boxed = bringsBox(problem, schedule);
-      unsigned fewest = problem.loop && problem.loop->oneSlot ? fewestSlots(problem, schedule) : 2;
-      if (schedule.stages >= fewest &&
-          (schedule.cluster < 2 || sumBytes(problem) <= schedule.stages * slotPitch(problem, schedule)))
-        candidates.push_back({schedule, 64 * slotCycles(problem, schedule) + outputCycles(problem, schedule)});
-    }
-  }
-  if (candidates.empty() && problem.partial) { // then the sums are as exact as the tensor cores make them
-    ScheduleProblem other = problem;
-    other.partial = 0;
-    return priceSchedules(other);
-  }
-  if (candidates.empty() && problem.loop && problem.loop->sharedWords &&
-      !problem.loop->wide) { // many products have many columns, too
-    ScheduleProblem other = problem;
-    other.loop->wide = true;
-    return priceSchedules(other);
-  }
-  if (candidates.empty() && problem.loop && !problem.loop->oneSlot) {
-    ScheduleProblem other = problem;
-    other.loop->oneSlot = true;
-    return priceSchedules(other);
-  }
+  for (const Warpgroups &choice : warpgroupChoices(problem))
+    if (!isLeftOut(problem, choice, candidates.empty()))
+      if (std::optional<Schedule> schedule = scheduleOf(problem, choice))
+        addCandidates(problem, *schedule, candidates);
+  if (candidates.empty())
+    if (std::optional<ScheduleProblem> other = eased(problem))
+      return priceSchedules(*other);
   for (size_t i = 0; i < candidates.size(); ++i)
     candidates[i].number = i;
   llvm::sort(candidates, [](auto &a, auto &b) { return std::pair(a.cycles, a.number) < std::pair(b.cycles, b.number); });

@@ -182,6 +182,7 @@ private:
   llvm::AllocaInst *variable();
 
   // -- products (block_products.cpp)
+  class ProductStart;
   void emitStart(block::MmaStartOp start);
   void failProduct(block::MmaStartOp start, const llvm::Twine &what);
   /// The same by warps, at once: nothing waits for it (block_warp_products.cpp).

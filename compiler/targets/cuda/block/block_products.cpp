@@ -147,130 +147,195 @@ void BlockEmitter::failProduct(block::MmaStartOp start, const llvm::Twine &what)
   remember(start, partsOf(start.getC())); // loops around it carry as many
 }
 
-// Factors of a product: shared memory by descriptors, or registers that belong to the tensor cores until the product is waited for.
-void BlockEmitter::emitStart(block::MmaStartOp start) {
-  if (byWarps)
-    return emitWarpProduct(start);
+/// A product on its way to the tensor cores. Its factors: shared memory by descriptors, or registers that belong to the tensor cores until
+/// the product is waited for.
+class BlockEmitter::ProductStart {
+public:
+  ProductStart(BlockEmitter &block, block::MmaStartOp start) : in(block), b(block.b), start(start) {}
+  /// How its factors and sums lie; false: otherwise than the tensor cores take them.
+  bool plan();
+  void emit();
+
+private:
+  BlockEmitter &in;
+  llvm::IRBuilder<> &b;
+  block::MmaStartOp start;
+  std::optional<SumPlan> share;
+  WgmmaForm form{};
+  std::optional<OperandPlan> inA, inB;
+  std::optional<RegisterPlan> held; // A, where it is not in shared memory
+  Parts sums, factor;               // factor: the registers of A
+  bool fresh = false, turns = false;
+  llvm::Value *addressA = nullptr, *addressB = nullptr;
+  unsigned tiles = 0, steps = 0; // of the sums, along k
+
+  llvm::Value *descriptor(llvm::Value *address, uint64_t rest);
+  void placeFactors();
+  MutableArrayRef<llvm::Value *> wordsOf(int64_t rows, unsigned step);
+  SmallVector<llvm::Value *> turn(unsigned step);
+  BlockMachine::WgmmaStep stepOf(unsigned tile, unsigned column, unsigned step, unsigned sums);
+  void multiply(llvm::Value *scale);
+  void multiplyApart(int64_t depth);
+};
+
+bool BlockEmitter::ProductStart::plan() {
   RankedTensorType tile = start.getType().getTile();
   auto sharedA = dyn_cast<block::SharedType>(start.getA().getType());
   block::LayoutAttr sumLayout = block::layoutOf(tile);
-  std::optional<SumPlan> share = sumLayout ? shareOf(sumLayout.getLayout()) : std::nullopt;
-  std::optional<OperandPlan> inA = sharedA ? planOf(sharedA, false) : std::nullopt, inB = planOf(start.getB().getType(), true);
-  std::optional<RegisterPlan> held = sharedA || !share ? std::nullopt : registersOf(start.getA(), share->rows);
+  share = sumLayout ? shareOf(sumLayout.getLayout()) : std::nullopt;
+  if (!share || tile.getElementType().isF16())
+    return false;
+  if (sharedA)
+    inA = planOf(sharedA, false);
+  else
+    held = registersOf(start.getA(), share->rows);
+  inB = planOf(start.getB().getType(), true);
   auto typeA =
       WgmmaForm::typeOf(sharedA ? sharedA.getElementType() : getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
   auto typeB = WgmmaForm::typeOf(start.getB().getType().getElementType(), start.getBUnsigned());
-  if (!share || !(inA || held) || !inB || !typeA || !typeB || tile.getElementType().isF16())
-    return failProduct(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
-  WgmmaForm form{share->n, *typeA, *typeB, inA && !inA->descriptor.kMajor, !inB->descriptor.kMajor};
+  if (!(inA || held) || !inB || !typeA || !typeB)
+    return false;
+  form = {share->n, *typeA, *typeB, inA && !inA->descriptor.kMajor, !inB->descriptor.kMajor};
+  tiles = share->outer.extent(layout::Register);
+  steps = start.getB().getType().getShape()[0] / form.k();
+  return true;
+}
 
-  Parts sums = partsOf(start.getC());
-  Parts factors = reading.lookup(start.getC());
+void BlockEmitter::ProductStart::emit() {
+  sums = in.partsOf(start.getC());
+  Parts factors = in.reading.lookup(start.getC());
   auto isZero = [](llvm::Value *sum) { return isa<llvm::Constant>(sum) && cast<llvm::Constant>(sum)->isNullValue(); };
-  bool fresh = llvm::all_of(sums, isZero);
-  bool turns = held && unturned.contains(start.getA());
-  Parts factor = turns ? unturned.lookup(start.getA()) : held ? packed(start.getA()) : Parts(); // of this product
-  llvm::Value *scale = i32(fresh ? 0 : 1);
+  fresh = llvm::all_of(sums, isZero);
+  turns = held && in.unturned.contains(start.getA());
+  if (held)
+    factor = turns ? in.unturned.lookup(start.getA()) : in.packed(start.getA());
+  llvm::Value *scale = in.i32(fresh ? 0 : 1);
   if (start.getClear() && !fresh)
-    scale = b.CreateZExt(b.CreateNot(scalar(start.getClear())), b.getInt32Ty());
-  // A descriptor takes 18 bits of the address; in clusters, more are set.
-  auto descriptor = [&](llvm::Value *address, uint64_t rest) {
-    llvm::Value *units = b.CreateAnd(b.CreateLShr(address, 4), i32(0x3fff));
-    return b.CreateOr(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(rest));
-  };
-  auto own = emitLayout(b, share->outer, {{layout::Warp, warpgroup}}); // of the warpgroup, in tiles
-  llvm::Value *addressA = nullptr, *addressB = partsOf(start.getB())[0];
+    scale = b.CreateZExt(b.CreateNot(in.scalar(start.getClear())), b.getInt32Ty());
+  placeFactors();
+  if (int64_t depth = tile::partialSums(start)) {
+    multiplyApart(depth);
+    return in.remember(start, std::move(sums));
+  }
+  multiply(scale);
+  in.remember(start, std::move(sums));
+  llvm::append_range(factors, factor);
+  if (!factors.empty())
+    in.reading[start] = std::move(factors);
+}
+
+/// A descriptor takes 18 bits of the address; in clusters, more are set.
+llvm::Value *BlockEmitter::ProductStart::descriptor(llvm::Value *address, uint64_t rest) {
+  llvm::Value *units = b.CreateAnd(b.CreateLShr(address, 4), in.i32(0x3fff));
+  return b.CreateOr(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(rest));
+}
+
+void BlockEmitter::ProductStart::placeFactors() {
+  auto own = emitLayout(b, share->outer, {{layout::Warp, in.warpgroup}}); // of the warpgroup, in tiles
+  addressB = in.partsOf(start.getB())[0];
   if (inA)
-    addressA = b.CreateAdd(partsOf(start.getA())[0], b.CreateMul(own[0], i32(inA->rowOffset(64))));
-  addressB = b.CreateAdd(addressB, b.CreateMul(own[1], i32(inB->rowOffset(share->n))));
+    addressA = b.CreateAdd(in.partsOf(start.getA())[0], b.CreateMul(own[0], in.i32(inA->rowOffset(64))));
+  addressB = b.CreateAdd(addressB, b.CreateMul(own[1], in.i32(inB->rowOffset(share->n))));
   // Of several products that fill the registers, descriptors of what stays in shared memory for the loop would take more of them.
   constexpr int64_t many = 3;
   auto loop = start->getParentOfType<scf::ForOp>();
   bool isFull = loop && llvm::range_size(loop.getBody()->getOps<block::MmaStartOp>()) >= many;
   auto staysFor = [&](Value factor) { return isFull && !loop->isAncestor(factor.getParentBlock()->getParentOp()); };
   if (inA && staysFor(start.getA()))
-    addressA = machine.here(e, addressA);
+    addressA = in.machine.here(in.e, addressA);
   if (staysFor(start.getB()))
-    addressB = machine.here(e, addressB);
-  unsigned tiles = share->outer.extent(layout::Register), each = form.sums();
-  int64_t k = start.getB().getType().getShape()[0];
-  auto wordsOf = [&](int64_t rows, unsigned step) -> MutableArrayRef<llvm::Value *> {
-    std::optional<unsigned> first = held->first(rows, step);
-    return first ? MutableArrayRef(factor).slice(*first * held->elementBits / 32, 4) : MutableArrayRef<llvm::Value *>();
-  };
-  auto turn = [&](unsigned step) {
-    SmallVector<llvm::Value *> turned;
-    for (unsigned t = 0; turns && t < tiles; ++t) {
-      auto words = wordsOf(share->outer.at({{layout::Register, t}})[0], step);
-      turnWords(words);
-      llvm::append_range(turned, words);
-    }
-    return turned;
-  };
-  // Of tile t of the sums, or its columns from `column` on, which begin at `sums` among those of a statement.
-  auto stepOf = [&](unsigned t, unsigned column, unsigned number, unsigned sums) {
-    auto at = share->outer.at({{layout::Register, t}});
-    BlockMachine::WgmmaStep step;
-    step.sums = sums;
-    if (held) {
-      llvm::append_range(step.a, wordsOf(at[0], number));
-      if (step.a.empty())
-        fail(start, "takes rows of its first factor that other warpgroups hold");
-    } else {
-      llvm::Value *first = descriptor(b.CreateAdd(addressA, i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
-      step.a.push_back(b.CreateAdd(first, b.getInt64(inA->stepOffset(number) / 16)));
-    }
-    llvm::Value *rows = b.CreateAdd(addressB, i32(inB->rowOffset(share->n * at[1] + column)));
-    step.b = b.CreateAdd(descriptor(rows, inB->descriptor.bits()), b.getInt64(inB->stepOffset(number) / 16));
-    return step;
-  };
-  unsigned steps = k / form.k();
-  if (int64_t depth = tile::partialSums(start)) {
-    WgmmaForm narrow = form;
-    if (auto columns = start->getAttrOfType<IntegerAttr>("block.columns"))
-      narrow.n = unsigned(columns.getInt());
-    unsigned together = std::max<unsigned>(depth / form.k(), 1);
-    for (unsigned first = 0; first < steps; first += together) {
-      unsigned end = std::min(first + together, steps);
-      for (unsigned step = first; step < end; ++step)
-        turn(step);
-      for (unsigned t = 0; t < tiles; ++t)
-        for (unsigned column = 0; column < form.n; column += narrow.n) {
-          Parts apart(narrow.sums(), llvm::Constant::getNullValue(sums[0]->getType()));
-          machine.wgmmaFence(e, {}, factor);
-          SmallVector<BlockMachine::WgmmaStep> products;
-          for (unsigned step = first; step < end; ++step)
-            products.push_back(stepOf(t, column, step, 0));
-          machine.wgmma(e, narrow, apart, products, i32(0));
-          machine.wgmmaCommit(e);
-          machine.wgmmaWait(e, 0, apart, factor);
-          for (auto [i, sum] : llvm::enumerate(apart)) {
-            llvm::Value *&all = sums[t * each + column / narrow.n * narrow.sums() + i];
-            all = b.CreateFAdd(all, sum);
-          }
-        }
-    }
-    return remember(start, std::move(sums));
+    addressB = in.machine.here(in.e, addressB);
+}
+
+MutableArrayRef<llvm::Value *> BlockEmitter::ProductStart::wordsOf(int64_t rows, unsigned step) {
+  std::optional<unsigned> first = held->first(rows, step);
+  return first ? MutableArrayRef(factor).slice(*first * held->elementBits / 32, 4) : MutableArrayRef<llvm::Value *>();
+}
+
+SmallVector<llvm::Value *> BlockEmitter::ProductStart::turn(unsigned step) {
+  SmallVector<llvm::Value *> turned;
+  for (unsigned t = 0; turns && t < tiles; ++t) {
+    auto words = wordsOf(share->outer.at({{layout::Register, t}})[0], step);
+    in.turnWords(words);
+    llvm::append_range(turned, words);
   }
+  return turned;
+}
+
+/// Of a tile of the sums, or its columns from `column` on, which begin at `sums` among those of a statement.
+BlockMachine::WgmmaStep BlockEmitter::ProductStart::stepOf(unsigned tile, unsigned column, unsigned number, unsigned sums) {
+  auto at = share->outer.at({{layout::Register, tile}});
+  BlockMachine::WgmmaStep step;
+  step.sums = sums;
+  if (held) {
+    llvm::append_range(step.a, wordsOf(at[0], number));
+    if (step.a.empty())
+      in.fail(start, "takes rows of its first factor that other warpgroups hold");
+  } else {
+    llvm::Value *first = descriptor(b.CreateAdd(addressA, in.i32(inA->rowOffset(64 * at[0]))), inA->descriptor.bits());
+    step.a.push_back(b.CreateAdd(first, b.getInt64(inA->stepOffset(number) / 16)));
+  }
+  llvm::Value *rows = b.CreateAdd(addressB, in.i32(inB->rowOffset(share->n * at[1] + column)));
+  step.b = b.CreateAdd(descriptor(rows, inB->descriptor.bits()), b.getInt64(inB->stepOffset(number) / 16));
+  return step;
+}
+
+/// One statement; where A is turned in registers, one a step: what a step takes is turned while the one before it is multiplied.
+void BlockEmitter::ProductStart::multiply(llvm::Value *scale) {
+  BlockMachine &machine = in.machine;
   MutableArrayRef<llvm::Value *> none;
   if (!turns)
-    machine.wgmmaFence(e, fresh ? none : sums, factor);
+    machine.wgmmaFence(in.e, fresh ? none : sums, factor);
   SmallVector<BlockMachine::WgmmaStep> products;
   for (unsigned step = 0; step < steps; ++step) {
-    if (turns) // what a step takes is turned while the one before it is multiplied
-      machine.wgmmaFence(e, fresh || step ? none : sums, turn(step));
+    if (turns)
+      machine.wgmmaFence(in.e, fresh || step ? none : sums, turn(step));
     for (unsigned t = 0; t < tiles; ++t)
-      products.push_back(stepOf(t, 0, step, t * each));
+      products.push_back(stepOf(t, 0, step, t * form.sums()));
     if (turns || step + 1 == steps) {
-      machine.wgmma(e, form, sums, products, products.size() == (step + 1) * tiles ? scale : i32(1));
+      machine.wgmma(in.e, form, sums, products, products.size() == (step + 1) * tiles ? scale : in.i32(1));
       products.clear();
     }
   }
-  machine.wgmmaCommit(e);
-  remember(start, std::move(sums));
-  llvm::append_range(factors, factor);
-  if (!factors.empty())
-    reading[start] = std::move(factors);
+  machine.wgmmaCommit(in.e);
+}
+
+/// Sums over `depth` of k, apart from the others and waited for, are added to these with all their bits.
+void BlockEmitter::ProductStart::multiplyApart(int64_t depth) {
+  BlockMachine &machine = in.machine;
+  WgmmaForm narrow = form;
+  if (auto columns = start->getAttrOfType<IntegerAttr>("block.columns"))
+    narrow.n = unsigned(columns.getInt());
+  unsigned together = std::max<unsigned>(depth / form.k(), 1);
+  for (unsigned first = 0; first < steps; first += together) {
+    unsigned end = std::min(first + together, steps);
+    for (unsigned step = first; step < end; ++step)
+      turn(step);
+    for (unsigned t = 0; t < tiles; ++t)
+      for (unsigned column = 0; column < form.n; column += narrow.n) {
+        Parts apart(narrow.sums(), llvm::Constant::getNullValue(sums[0]->getType()));
+        machine.wgmmaFence(in.e, {}, factor);
+        SmallVector<BlockMachine::WgmmaStep> products;
+        for (unsigned step = first; step < end; ++step)
+          products.push_back(stepOf(t, column, step, 0));
+        machine.wgmma(in.e, narrow, apart, products, in.i32(0));
+        machine.wgmmaCommit(in.e);
+        machine.wgmmaWait(in.e, 0, apart, factor);
+        for (auto [i, sum] : llvm::enumerate(apart)) {
+          llvm::Value *&all = sums[t * form.sums() + column / narrow.n * narrow.sums() + i];
+          all = b.CreateFAdd(all, sum);
+        }
+      }
+  }
+}
+
+void BlockEmitter::emitStart(block::MmaStartOp start) {
+  if (byWarps)
+    return emitWarpProduct(start);
+  ProductStart product(*this, start);
+  if (!product.plan())
+    return failProduct(start, "has no code in a block: its factors or sums lie otherwise than the tensor cores take them");
+  product.emit();
 }
 
 BlockEmitter::Parts BlockEmitter::packed(Value tile) {

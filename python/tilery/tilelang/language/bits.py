@@ -7,7 +7,7 @@ from typing import Any
 from ...errors import error
 from ..tracing.dtypes import dtype
 from ..tracing.operations import Operations
-from ..tracing.values import Expr, cast, read
+from ..tracing.values import Expr, binary, cast, read
 
 
 def _unsigned(x: Any, what: str) -> tuple[Any, int]:
@@ -33,7 +33,7 @@ def clz(x: Any) -> Any:
     if isinstance(value, int):
         return bits - value.bit_length()
     count = Operations.function("clz", value)  # in at least 32 bits
-    return cast(count - (32 - bits) if bits < 32 else count, read(x).dtype)
+    return cast(binary("-", count, 32 - bits) if bits < 32 else count, read(x).dtype)
 
 
 def ffs(x: Any) -> Any:
