@@ -74,6 +74,7 @@ void addBlocks(OpPassManager &kernel) {
   kernel.addPass(createLoopInvariantCodeMotionPass());
   kernel.addPass(createCanonicalizerPass()); // loops carry nothing that only the other role needs
   kernel.addPass(createAssignLayouts());
+  kernel.addPass(createGatherFences());
   kernel.addPass(createPlaceSyncs());
   kernel.addPass(createDealPrograms());
   kernel.addPass(createVerifyLayouts());
@@ -124,6 +125,7 @@ void registerBlockPasses() {
   registerPass(createRunAhead);
   registerPass(createJoinFetches);
   registerPass(createAssignLayouts);
+  registerPass(createGatherFences);
   registerPass(createPlaceSyncs);
   registerPass(createDealPrograms);
   registerPass(createVerifyLayouts);

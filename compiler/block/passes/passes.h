@@ -87,6 +87,8 @@ std::unique_ptr<mlir::Pass> createDealPrograms();
 std::unique_ptr<mlir::Pass> createJoinFetches();
 /// Tiles in shared memory and in the registers of roles get layouts.
 std::unique_ptr<mlir::Pass> createAssignLayouts();
+/// What one fence can show is brought together.
+std::unique_ptr<mlir::Pass> createGatherFences();
 /// Waits for stores, fences and meetings where threads hand shared memory on.
 std::unique_ptr<mlir::Pass> createPlaceSyncs();
 /// Layouts of tiles that do not follow from each other are errors.

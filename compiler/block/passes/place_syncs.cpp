@@ -4,6 +4,7 @@
 // read since the role's threads last met. Slots of rings have barriers that order everything; what threads have written there is shown to
 // the tensor cores before it is published, what they have copied once the slot is taken.
 #include "compiler/block/ir/layouts.h"
+#include "compiler/block/passes/filled_slots.h"
 #include "compiler/block/passes/passes.h"
 
 using namespace mlir;
@@ -126,6 +127,9 @@ private:
     }
     if (auto release = dyn_cast<ReleaseOp>(op); release && write)
       meetBefore(release);
+    if (auto publish = dyn_cast<PublishOp>(op); publish && isFilledBy<WriteOp>(publish.getSlot()))
+      for (auto &[memory, use] : state.uses)
+        use.fenced = true; // by the one in front of it
     if (isa<ClusterSyncOp>(op))
       for (auto &[memory, use] : state.uses)
         use.written = use.read = false;
@@ -210,10 +214,10 @@ private:
   }
 
   /// One thread gives a slot back for its warpgroup: by then all of them must have seen it full, or the next filling passes some by. A
-  /// product that was waited for shows that they have; a loop may have had no turns.
+  /// product that was waited for shows that they have; a loop may have had no turns. Where each warp gives it back, all its lanes have.
   void meetBefore(ReleaseOp release) {
     auto take = release.getSlot().getDefiningOp<TakeOp>();
-    if (!take || take->getBlock() != release->getBlock())
+    if (!take || take->getBlock() != release->getBlock() || arrivalsOf(role, take.getRing()) == role.getWarps())
       return;
     for (Operation *op = take->getNextNode(); op != release; op = op->getNextNode())
       if (isa<MmaWaitOp, MmaSettleOp, SyncOp>(op))
@@ -270,11 +274,12 @@ private:
   llvm::SetVector<Value> shared; // what threads write
 };
 
-/// True if such an op fills a part of the slot.
-template <typename Filler> bool isFilledBy(Value slot) {
-  return llvm::any_of(slot.getUsers(), [](Operation *part) {
-    return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) { return isa<Filler>(user); });
-  });
+/// True if a fence stands in front, and nothing is written between.
+bool isFenced(PublishOp publish) {
+  for (Operation *op = publish->getPrevNode(); op && !op->getNumRegions() && !isa<WriteOp>(op); op = op->getPrevNode())
+    if (isa<FenceOp>(op))
+      return true;
+  return false;
 }
 
 struct PlaceSyncs : PassWrapper<PlaceSyncs, OperationPass<tile::KernelOp>> {
@@ -286,7 +291,7 @@ struct PlaceSyncs : PassWrapper<PlaceSyncs, OperationPass<tile::KernelOp>> {
     getOperation().walk([](RoleOp role) { Places(role).place(); });
     getOperation().walk([](PublishOp publish) {
       OpBuilder builder(publish);
-      if (isFilledBy<WriteOp>(publish.getSlot()))
+      if (isFilledBy<WriteOp>(publish.getSlot()) && !isFenced(publish))
         FenceOp::create(builder, publish.getLoc());
     });
     getOperation().walk([](TakeOp take) { // copies by threads are done when the slot is full, no sooner

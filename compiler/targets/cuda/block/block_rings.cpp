@@ -199,6 +199,18 @@ static bool isRead(Value slot, block::RingOp ring) {
   return false;
 }
 
+/// True if its threads have fenced since they read the slot.
+static bool isFenced(block::ReleaseOp release) {
+  for (Operation *op = release->getPrevNode(); op && !op->getNumRegions(); op = op->getPrevNode()) {
+    if (isa<block::FenceOp>(op))
+      return true;
+    if (auto read = dyn_cast<block::ReadOp>(op))
+      if (auto part = read.getShared().getDefiningOp<block::PartOp>(); !part || part.getSlot() == release.getSlot())
+        return false;
+  }
+  return false;
+}
+
 void BlockEmitter::emitRelease(block::ReleaseOp release) {
   block::RingOp ring = ringOf(release.getSlot());
   if (!ring)
@@ -206,7 +218,7 @@ void BlockEmitter::emitRelease(block::ReleaseOp release) {
   Parts slot = partsOf(release.getSlot());
   unsigned arrivals = block::arrivalsOf(release->getParentOfType<block::RoleOp>(), ring);
   bool eachWarp = !role->oneThread && arrivals == role->warps; // its lanes have read the slot
-  if (eachWarp && !byWarps && isRead(release.getSlot(), ring))
+  if (eachWarp && !byWarps && isRead(release.getSlot(), ring) && !isFenced(release))
     machine.fenceProxy(e); // else the copy engine may fill it while the last of what they read is still on its way
   if (eachWarp)
     machine.warpBarrier(e, i32(-1));
