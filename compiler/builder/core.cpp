@@ -32,7 +32,7 @@ Builder::Impl::Impl(Builder &self, Policy policy)
 Builder::Builder(Policy policy) : impl(std::make_unique<Impl>(*this, policy)) {}
 Builder::~Builder() = default;
 Policy Builder::policy() const { return impl->policy; }
-void Builder::checkOverflow(bool on) { impl->checksOverflow = on; }
+bool Builder::checkOverflow(bool on) { return std::exchange(impl->checksOverflow, on); }
 bool Builder::fastMath(bool on) { return std::exchange(impl->fastMath, on); }
 void Builder::roundEach() { impl->module->module.get()->setAttr(tile::roundsEachName, impl->b.getUnitAttr()); }
 void Builder::setLocationProvider(std::function<std::vector<SourceLocation>()> provider) { impl->provider = std::move(provider); }

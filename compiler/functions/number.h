@@ -14,6 +14,18 @@ struct Number {
   Number bitcast(DType to) const { return {b, b->bitcast(value, to)}; }
 };
 
+/// While a function is composed, integers wrap: no program has those sums.
+class Wrapping {
+public:
+  explicit Wrapping(Builder &builder) : builder(builder), before(builder.checkOverflow(false)) {}
+  ~Wrapping() { builder.checkOverflow(before); }
+  Wrapping(const Wrapping &) = delete;
+
+private:
+  Builder &builder;
+  bool before;
+};
+
 inline Number constant(Builder *b, const Literal &value, DType dtype) { return {b, b->cast(value, dtype)}; }
 
 template <typename T>

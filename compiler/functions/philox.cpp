@@ -6,6 +6,7 @@ namespace tilery {
 using namespace functions;
 
 std::vector<Value> philox(Builder &builder, const std::vector<Value> &counter, const std::vector<Value> &key, int64_t rounds) {
+  Wrapping wrapping(builder);
   Number c[4], k[2];
   for (int i = 0; i < 4; ++i)
     c[i] = {&builder, counter.at(i)};

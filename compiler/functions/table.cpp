@@ -22,6 +22,7 @@ bool isFunction(const std::string &name) {
 Value composed(Builder &builder, const std::string &name, const std::vector<Value> &operands) {
   for (const Function &function : table())
     if (name == function.name && operands.size() >= function.least && operands.size() <= function.most) {
+      Wrapping wrapping(builder);
       Numbers numbers;
       for (const Value &operand : operands)
         numbers.push_back({&builder, operand});

@@ -189,8 +189,8 @@ public:
   Policy policy() const;
   /// Called for each op and each error: the user's position, innermost first (helpers' call chain after it).
   void setLocationProvider(std::function<std::vector<SourceLocation>()> provider);
-  /// Whether sums, differences and products of integers below 64 bits assert that they fit their type; off at first.
-  void checkOverflow(bool on);
+  /// Whether sums, differences and products of integers below 64 bits assert that they fit their type; off at first. Gives what held before.
+  bool checkOverflow(bool on);
   /// Whether functions and quotients of floats may be a machine's approximations (`fastmath<afn>`, `fastmath<arcp>`) from here on; off at
   /// first. Gives what held before.
   bool fastMath(bool on);

@@ -187,3 +187,27 @@ def test_bits():
 
     got = run(tl.extra.libdevice.byte_perm, "int32", x, y, s)
     assert got.tolist() == [permuted(*lanes) for lanes in zip(x, y, s)]
+
+
+@tileon.jit
+def bits_of(x_ptr, o_ptr, f_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    x = tl.load(x_ptr + at)
+    tl.store(o_ptr + at, tl.extra.libdevice.popc(x))
+    tl.store(o_ptr + N + at, tl.extra.libdevice.clz(x))
+    tl.store(o_ptr + 2 * N + at, tl.extra.libdevice.ffs(x))
+    tl.store(f_ptr + at, tl.extra.libdevice.nextafter(tl.load(f_ptr + at), float("inf")))
+    tl.store(f_ptr + N + at, tl.rand(x, at))
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_integers_wrap_within_a_function(debug):
+    """A debug launch asserts that the program's own sums and products fit their types."""
+    x = torch.tensor(RNG.integers(-(2**31), 2**31, N), dtype=torch.int32)
+    counts, floats = torch.zeros(3, N, dtype=torch.int32), torch.full((2, N), -float("inf"))
+    bits_of[(1,)](x, counts, floats, N, debug=debug)
+    words = [int(v) & 0xFFFFFFFF for v in x]
+    assert counts[0].tolist() == [w.bit_count() for w in words]
+    assert counts[1].tolist() == [32 - w.bit_length() for w in words]
+    assert counts[2].tolist() == [(w & -w).bit_length() for w in words]
+    assert (floats[0] == torch.finfo(torch.float32).min).all() and (0 <= floats[1]).all() and (floats[1] < 1).all()

@@ -14,10 +14,11 @@ struct RegionTest : testing::Test {
   std::vector<Value> ones(size_t n) { return std::vector<Value>(n, b.constant(Literal(int64_t(1)), DType::I64)); }
   /// A tensor of `shape`; no extents: an element of it.
   Region tensor(Shape shape, Shape extents) {
-    return {b.root(pointer, ones(shape.size()), ones(shape.size())), "t", shape, zeros(shape.size()), extents, extents == shape};
+    return {
+        b.root(pointer, ones(shape.size()), ones(shape.size())), "t", shape, zeros(shape.size()), extents, extents == shape, ""};
   }
   Region buffer(Shape shape, Shape extents, Space space = Space::Shared) {
-    return {b.alloc(shape, DType::F32, space), "b", shape, zeros(shape.size()), extents, extents == shape};
+    return {b.alloc(shape, DType::F32, space), "b", shape, zeros(shape.size()), extents, extents == shape, ""};
   }
   std::string errorOf(const std::function<void()> &action) {
     try {

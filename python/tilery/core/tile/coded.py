@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import error
 from . import types
-from .value import native, tensor, to_tensor, tracer, wrap
+from .value import native, tensor, to_tensor, wrap
 
 TYPES = {t.name: t for t in (types.float8e4b8, types.float8e4b15, types.float8e5b16)}
 
@@ -19,8 +19,7 @@ class coded(tensor):
     __slots__ = ("codes", "coding")
 
     def __init__(self, codes: tensor, coding: types.dtype) -> None:
-        with tracer().wrapping():
-            super().__init__(decoded(codes, coding).handle)
+        super().__init__(decoded(codes, coding).handle)
         self.codes, self.coding = codes, coding
 
     @property
@@ -88,9 +87,8 @@ def decoded(codes: tensor, kind: types.dtype) -> tensor:
 
 def encoded(value: tensor, kind: types.dtype, toward_zero: bool) -> coded:
     """The nearest codes; what is greater than all numbers becomes the greatest one."""
-    with tracer().wrapping():
-        step = "encode_rz" if toward_zero else "encode"
-        return coded(wrap(native().function(f"{step}_{_NAMES[kind.name]}", value)), kind)
+    step = "encode_rz" if toward_zero else "encode"
+    return coded(wrap(native().function(f"{step}_{_NAMES[kind.name]}", value)), kind)
 
 
 def convert(value: tensor, kind: types.dtype, toward_zero: bool, bitcast: bool) -> tensor:
@@ -98,8 +96,7 @@ def convert(value: tensor, kind: types.dtype, toward_zero: bool, bitcast: bool) 
     if isinstance(value, coded) and bitcast:
         return coded(value.codes, kind) if kind.name in TYPES else wrap(native().bitcast(value.codes, kind))
     if kind.name not in TYPES:
-        with tracer().wrapping():
-            return wrap(native().cast(wrap(value.handle), kind, toward_zero))
+        return wrap(native().cast(wrap(value.handle), kind, toward_zero))
     if not bitcast:
         return encoded(wrap(value.handle), kind, toward_zero)
     if value.dtype.primitive_bitwidth != 8:

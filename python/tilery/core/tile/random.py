@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...errors import error
 from . import creation, elementwise, shape
 from .types import float32, int32, int64, uint32, uint64
-from .value import Operand, constant_of, native, tensor, to_numbers, to_tensor, tracer, wrap
+from .value import Operand, constant_of, native, tensor, to_numbers, to_tensor, wrap
 
 N_ROUNDS_DEFAULT = 10
 Four = tuple[tensor, tensor, tensor, tensor]
@@ -14,8 +14,7 @@ Four = tuple[tensor, tensor, tensor, tensor]
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = N_ROUNDS_DEFAULT) -> Four:
     """The bare generator on a counter and a key of unsigned ints."""
     counter, key = [c.handle for c in (c0, c1, c2, c3)], [k0.handle, k1.handle]
-    with tracer().wrapping():
-        a, b, c, d = map(wrap, native().philox(counter, key, constant_of(n_rounds, "n_rounds")))
+    a, b, c, d = map(wrap, native().philox(counter, key, constant_of(n_rounds, "n_rounds")))
     return a, b, c, d
 
 
