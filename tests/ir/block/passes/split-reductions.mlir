@@ -56,20 +56,29 @@ tile.kernel @middle(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>, %x: tensor<2x4x8x16x
   tile.return
 }
 
-// A tile of one element lies in no dimension before.
+// A tile of one element was a number, which has no dimensions.
 // CHECK-LABEL: tile.kernel @single
-// CHECK: %[[LINE:.*]] = tile.reshape %{{.*}} : f32 -> tensor<1x1xf32>
-// CHECK: tile.reduce %[[LINE]] axis 1
-tile.kernel @single(%p: !tile.ptr<f32>, %x: f32) {
+// CHECK: %[[ONE:.*]] = tile.reshape %{{.*}} : f32 -> tensor<1x1x1xf32>
+// CHECK: tile.reduce %[[ONE]] axis 0
+// CHECK: tile.reduce %[[ONE]] axis 1
+tile.kernel @single(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
-  %line = tile.reshape %x : f32 -> tensor<1x1xf32>
-  %sum = tile.reduce %line axis 1 {
+  %from = tile.access %p, %c0 steps() bounds []() : <f32>, (), () -> <f32>
+  %x = tile.load %from : !tile.access<f32> -> f32
+  %one = tile.reshape %x : f32 -> tensor<1x1x1xf32>
+  %sum = tile.reduce %one axis 0 {
   ^bb0(%a: f32, %b: f32):
     %both = arith.addf %a, %b : f32
     tile.yield %both : f32
-  } : tensor<1x1xf32> -> tensor<1xf32>
-  %to = tile.access %p, %c0 steps(%c1) bounds [0]() : <f32>, (i64), () -> <1xf32>
-  tile.store %to, %sum : !tile.access<1xf32>, tensor<1xf32>
+  } : tensor<1x1x1xf32> -> tensor<1x1xf32>
+  %most = tile.reduce %one axis 1 {
+  ^bb0(%a: f32, %b: f32):
+    %both = arith.maxnumf %a, %b : f32
+    tile.yield %both : f32
+  } : tensor<1x1x1xf32> -> tensor<1x1xf32>
+  %product = arith.mulf %sum, %most : tensor<1x1xf32>
+  %to = tile.access %q, %c0 steps(%c1, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <1x1xf32>
+  tile.store %to, %product : !tile.access<1x1xf32>, tensor<1x1xf32>
   tile.return
 }
