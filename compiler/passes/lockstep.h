@@ -54,6 +54,8 @@ protected:
   // lockstep_memory.cpp
   /// `place` as a tile place over `dims` of the box: all of them, or for a load those it depends on. Null: none exists.
   mlir::Value tilePlace(mlir::Value place, llvm::SmallVectorImpl<int64_t> &dims, bool load);
+  /// All points' indices are from 0 on, below a constant extent.
+  bool liesWithin(mlir::Value index, mlir::Value extent);
   /// What tilePlace does with a view that is no box.
   mlir::Value scatteredPlace(tile::ViewOp view, llvm::SmallVectorImpl<int64_t> &dims, bool load);
   /// Whether lanes may lie at places that are computed one by one.

@@ -88,6 +88,17 @@ Value Lockstep::tileView(ViewOp view, SmallVectorImpl<int64_t> &dims, bool load)
   return ViewOp::create(builder, view.getLoc(), type, lookup(view.getRoot()), starts, dilations, ValueRange(), exists, roots);
 }
 
+bool Lockstep::liesWithin(Value index, Value extent) {
+  APInt size;
+  std::optional<Affine> form = affine.read(index);
+  if (!form || form->base || !matchPattern(extent, m_ConstantInt(&size)))
+    return false;
+  int64_t low = form->constant, high = form->constant;
+  for (auto [c, points] : llvm::zip_equal(form->coefficients, box))
+    (c < 0 ? low : high) += c * (points - 1);
+  return low >= 0 && high < size.getSExtValue();
+}
+
 // One address a lane.
 Value Lockstep::scatteredPlace(ViewOp view, SmallVectorImpl<int64_t> &dims, bool load) {
   auto root = view.getRoot().getDefiningOp<RootOp>();
@@ -115,8 +126,10 @@ Value Lockstep::scatteredPlace(ViewOp view, SmallVectorImpl<int64_t> &dims, bool
     exists = both(exists, spread(lookup(view.getResidual()), shape));
   for (auto [start, extent, stride] : llvm::zip(view.getStarts(), root.getExtents(), root.getStrides())) {
     Value at = wide(start);
-    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, wide(extent));
-    exists = exists ? arith::AndIOp::create(builder, loc, exists, inside).getResult() : inside;
+    if (!liesWithin(start, extent)) {
+      Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, wide(extent));
+      exists = exists ? arith::AndIOp::create(builder, loc, exists, inside).getResult() : inside;
+    }
     Value term = arith::MulIOp::create(builder, loc, at, wide(stride), nsw);
     offset = offset ? arith::AddIOp::create(builder, loc, offset, term, nsw).getResult() : term;
   }

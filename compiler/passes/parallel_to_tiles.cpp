@@ -5,6 +5,7 @@
 // The body's iterations are unordered and race-free, so that each statement may run for all of them before the next one does. What has
 // no tile form keeps the whole tile.parallel as it is: targets run it as scalar loops.
 #include "compiler/passes/lockstep.h"
+#include "compiler/passes/parallel_shapes.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/shared_updates.h"
 #include <set>
@@ -115,12 +116,13 @@ bool leadsToProduct(ParallelOp op) {
   return false;
 }
 
-/// True if a product stands before it, whose result it may take: a tile stays where the tensor cores leave it, elements would be
-/// looked up.
-bool comesBehindProduct(ParallelOp op) {
-  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
-    if (isa<DotOp>(before))
-      return true;
+/// True if a product stands before it, or before a loop that it stands in, whose result it may take: a tile stays where the tensor cores
+/// leave it, elements would be looked up.
+bool comesBehindProduct(Operation *op) {
+  for (; !isa<KernelOp>(op); op = op->getParentOp())
+    for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+      if (isa<DotOp>(before))
+        return true;
   return false;
 }
 
@@ -134,6 +136,8 @@ struct ParallelToTiles : PassWrapper<ParallelToTiles, OperationPass<KernelOp>> {
     SmallVector<ParallelOp> ops;
     getOperation().walk([&](ParallelOp op) { ops.push_back(op); });
     for (ParallelOp op : ops) {
+      narrowToGuard(op);
+      joinNeighbours(op);
       Digits box;
       for (Value extent : op.getExtents())
         if (APInt n; matchPattern(extent, m_ConstantInt(&n)) && n.isStrictlyPositive())

@@ -243,3 +243,110 @@ tile.kernel @picked() {
   } : i32, i32
   tile.return
 }
+
+// -----
+
+// What stands under `if i < 16` runs over so many points: a part of a fragment is copied as a whole.
+// CHECK-LABEL: tile.kernel @guarded
+// CHECK-NOT:     tile.parallel
+// CHECK:         %[[W:.*]] = tile.subview %{{.*}} dims [0, 1] : {{.*}} -> <16x64xf32, fragment>
+// CHECK:         %[[X:.*]] = tile.buffer_load %[[W]]
+// CHECK:         tile.buffer_store %{{.*}}, %[[X]] : <16x64xf32, shared>, tensor<16x64xf32>
+tile.kernel @guarded(%p: !tile.ptr<f32>) {
+  %c32 = arith.constant 32 : i32
+  %c64 = arith.constant 64 : i32
+  %c16 = arith.constant 16 : i32
+  %a = tile.alloc : !tile.buffer<32x64xf32, fragment>
+  %b = tile.alloc : !tile.buffer<16x64xf32, shared>
+  tile.parallel(%c32, %c64) {
+  ^bb0(%i: i32, %j: i32):
+    %in = arith.cmpi slt, %i, %c16 : i32
+    scf.if %in {
+      %x = tile.element_load %a[%i, %j] : !tile.buffer<32x64xf32, fragment>, i32, i32 -> f32
+      tile.element_store %b[%i, %j], %x : !tile.buffer<16x64xf32, shared>, (i32, i32), f32
+    }
+  } : i32, i32
+  tile.return
+}
+
+// -----
+
+// A store beside the branch is one of all points.
+// CHECK-LABEL: tile.kernel @beside_guard
+// CHECK:         tile.buffer_store %{{.*}}, %{{.*}} : <32xf32, shared>, tensor<32xf32>
+tile.kernel @beside_guard(%p: !tile.ptr<f32>) {
+  %c32 = arith.constant 32 : i32
+  %c16 = arith.constant 16 : i32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %a = tile.alloc : !tile.buffer<32xf32, shared>
+  %b = tile.alloc : !tile.buffer<32xf32, shared>
+  tile.parallel(%c32) {
+  ^bb0(%i: i32):
+    tile.element_store %b[%i], %two : !tile.buffer<32xf32, shared>, (i32), f32
+    %in = arith.cmpi slt, %i, %c16 : i32
+    scf.if %in {
+      tile.element_store %a[%i], %one : !tile.buffer<32xf32, shared>, (i32), f32
+    }
+  } : i32
+  tile.return
+}
+
+// -----
+
+// Two neighbours a point, by a statement each, are one update of twice as many elements.
+// CHECK-LABEL: tile.kernel @neighbours
+// CHECK-NOT:     tile.parallel
+// CHECK:         %[[X:.*]] = tile.buffer_load %{{.*}} : <8xf32, shared> -> tensor<8xf32>
+// CHECK:         %[[V:.*]] = tile.view %{{.*}} : <1xf32> -> <8xf32>
+// CHECK:         tile.atomic_rmw fadd %[[V]], %[[X]]
+// CHECK-NOT:     tile.atomic_rmw
+// Where the first of them does more than name its place, they stay two.
+// CHECK-LABEL: tile.kernel @no_neighbours
+// CHECK:         tile.atomic_rmw fadd
+// CHECK:         tile.atomic_rmw fadd
+tile.kernel @neighbours(%p: !tile.ptr<f32>, %n: i64) {
+  %c4 = arith.constant 4 : i32
+  %c2 = arith.constant 2 : i32
+  %c1 = arith.constant 1 : i32
+  %s1 = arith.constant 1 : i64
+  %root = tile.root %p[%n] strides [%s1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %b = tile.alloc : !tile.buffer<8xf32, shared>
+  tile.parallel(%c4) {
+  ^bb0(%j: i32):
+    %at = arith.muli %j, %c2 overflow<nsw> : i32
+    %next = arith.addi %at, %c1 overflow<nsw> : i32
+    %x = tile.element_load %b[%at] : !tile.buffer<8xf32, shared>, i32 -> f32
+    %y = tile.element_load %b[%next] : !tile.buffer<8xf32, shared>, i32 -> f32
+    %k = arith.extsi %at : i32 to i64
+    %l = arith.extsi %next : i32 to i64
+    %v = tile.view %root[%k] dims [] dilations[] limits[] : !tile.root<1xf32> -> !tile.view<f32>
+    %o = tile.atomic_rmw fadd %v, %x {order = 0 : i32} : !tile.view<f32>, f32 -> f32
+    %w = tile.view %root[%l] dims [] dilations[] limits[] : !tile.root<1xf32> -> !tile.view<f32>
+    %q = tile.atomic_rmw fadd %w, %y {order = 0 : i32} : !tile.view<f32>, f32 -> f32
+  } : i32
+  tile.return
+}
+tile.kernel @no_neighbours(%p: !tile.ptr<f32>, %n: i64) {
+  %c4 = arith.constant 4 : i32
+  %c2 = arith.constant 2 : i32
+  %c1 = arith.constant 1 : i32
+  %s1 = arith.constant 1 : i64
+  %root = tile.root %p[%n] strides [%s1] : !tile.ptr<f32> -> !tile.root<1xf32>
+  %b = tile.alloc : !tile.buffer<8xf32, shared>
+  tile.parallel(%c4) {
+  ^bb0(%j: i32):
+    %at = arith.muli %j, %c2 overflow<nsw> : i32
+    %next = arith.addi %at, %c2 overflow<nsw> : i32
+    %x = tile.element_load %b[%at] : !tile.buffer<8xf32, shared>, i32 -> f32
+    %after = arith.addi %at, %c1 overflow<nsw> : i32
+    %y = tile.element_load %b[%after] : !tile.buffer<8xf32, shared>, i32 -> f32
+    %k = arith.extsi %at : i32 to i64
+    %l = arith.extsi %next : i32 to i64
+    %v = tile.view %root[%k] dims [] dilations[] limits[] : !tile.root<1xf32> -> !tile.view<f32>
+    %o = tile.atomic_rmw fadd %v, %x {order = 0 : i32} : !tile.view<f32>, f32 -> f32
+    %w = tile.view %root[%l] dims [] dilations[] limits[] : !tile.root<1xf32> -> !tile.view<f32>
+    %q = tile.atomic_rmw fadd %w, %y {order = 0 : i32} : !tile.view<f32>, f32 -> f32
+  } : i32
+  tile.return
+}
