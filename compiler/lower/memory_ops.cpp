@@ -111,7 +111,7 @@ void KernelEmitter::atomically(Operation *op, llvm::function_ref<Address(ArrayRe
       merged->addIncoming(zero, before);
       old = merged;
     }
-    if (tensor)
+    if (tensor && !result.use_empty())
       evaluator.store(evaluator.scratchAddress(plan.storage.lookup(result), tensor.getShape(), point), old);
     else
       evaluator.scalars[result] = old;

@@ -1,5 +1,5 @@
 // Updates of memory that are steps of their own: of a number by one thread of the role, of a tile by whoever holds the element.
-#include "compiler/lower/atomics.h"
+#include "compiler/lower/update_lanes.h"
 #include "compiler/layout/registers.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
 
@@ -73,38 +73,6 @@ static bool isCopy(const layout::Layout &dealt, int64_t number) {
   return false;
 }
 
-/// How many neighbours of the tile are added at once, where they lie so.
-/// Fences order them where they are ordered, each is relaxed between these (`as`).
-static unsigned mostTogether(tile::AtomicRmwOp update, const lower::AtomicOrder &as, const lower::Target &target) {
-  bool adds = update.getKind() == tile::RmwKind::fadd && as.order == llvm::AtomicOrdering::Monotonic;
-  return adds ? target.addsTogether(getElementTypeOrSelf(update.getValue().getType())) : 1;
-}
-
-static bool areTogether(const lower::Address &where, unsigned width) {
-  return width > 1 && !where.offsets && where.step == 1 && where.alignment >= width * tile::elementBytes(where.element);
-}
-
-void BlockEmitter::updateLanes(tile::AtomicRmwOp update, const lower::Address &where, llvm::Value *values, llvm::Value *own,
-                               const lower::AtomicOrder &as) {
-  unsigned width = e.lanesOf(values);
-  auto one = [&](llvm::Value *exists, llvm::Value *pointer, llvm::Value *value) {
-    when(exists, [&] { lower::readModifyWrite(e, update.getKind(), where.element, pointer, value, as); });
-  };
-  if (width == 1)
-    return one(e.band(own, where.exists), where.pointer, values);
-  bool together = areTogether(where, width), asOne = !where.exists || e.lanesOf(where.exists) == 1;
-  llvm::Value *exist = asOne ? nullptr : where.exists, *all = asOne ? where.exists : b.CreateAndReduce(exist);
-  if (together)
-    when(e.band(own, all), [&] { lower::addTogether(e, where.element, where.pointer, values, as.scope); });
-  if (together && asOne)
-    return;
-  llvm::Value *some = together ? e.band(own, b.CreateNot(all)) : e.band(own, asOne ? where.exists : nullptr);
-  llvm::Value *pointers = evaluator.lanePointers(where);
-  for (unsigned i = 0; i < width; ++i)
-    one(e.band(some, exist ? b.CreateExtractElement(exist, uint64_t(i)) : nullptr), b.CreateExtractElement(pointers, uint64_t(i)),
-        b.CreateExtractElement(values, uint64_t(i)));
-}
-
 // Each element once, however many threads have it.
 void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
   Value tile = update.getValue();
@@ -123,11 +91,11 @@ void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
     provideAddresses(update.getPlace(), point, fixed);
     return evaluator.address(update.getPlace(), point);
   };
-  for (unsigned most = mostTogether(update, ordered.each, e.options.target); most > 1 && vectors.width == 1; most /= 2) {
+  for (unsigned most = lower::mostTogether(update, ordered.each, e.options.target); most > 1 && vectors.width == 1; most /= 2) {
     Vectors wide = vectorsOf(layout::neighboursFirst(dealt, cast<RankedTensorType>(tile.getType()).getRank() - 1), most);
     lower::Evaluator::Vector lanes(evaluator, wide.width);
     std::swap(vectors, wide);
-    if (!areTogether(placeOf(0), vectors.width))
+    if (!lower::areTogether(placeOf(0), vectors.width))
       std::swap(vectors, wide);
     coordinates = {};
   }
@@ -138,7 +106,7 @@ void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
     if (isCopy(vectors.layout, number))
       continue;
     llvm::Value *values = valueAt(tile, vectors, number, coordinates);
-    updateLanes(update, placeOf(number), values, own, ordered.each);
+    lower::updateLanes(evaluator, update, placeOf(number), values, own, ordered.each);
   }
   ordered.acquire();
 }

@@ -278,9 +278,6 @@ private:
   void emitUpdate(tile::AtomicRmwOp update);
   void emitSwap(tile::AtomicCasOp swap);
   void emitUpdateOfTile(tile::AtomicRmwOp update);
-  /// Those that exist, where `own` holds (null: everywhere); neighbours together where they lie so.
-  void updateLanes(tile::AtomicRmwOp update, const lower::Address &where, llvm::Value *values, llvm::Value *own,
-                   const lower::AtomicOrder &as);
   /// One thread of the role does it, behind all that the role has stored; the others go on with what it gives.
   void once(mlir::Operation *op, mlir::Value place, llvm::function_ref<llvm::Value *(llvm::Value *pointer)> update);
   void meetRole();

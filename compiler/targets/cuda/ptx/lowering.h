@@ -18,6 +18,7 @@ class GpuLowering : public lower::Target {
 public:
   /// `instructions`: with those that only NVIDIA GPUs have. Without them it is code for any machine (the emulator of the tests).
   GpuLowering(const CudaTarget &gpu, bool instructions = true);
+  bool updatesInNests() const override { return true; }
   llvm::StringRef syncScope(tile::SyncScope scope) const override;
   bool ordersAtomics(unsigned bits, llvm::AtomicOrdering order) const override;
   llvm::Value *update(lower::Emitter &e, tile::RmwKind kind, mlir::Type element, llvm::Value *pointer, llvm::Value *bits,

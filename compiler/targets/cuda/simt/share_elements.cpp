@@ -3,6 +3,7 @@
 #include "compiler/ir/hints.h"
 #include "compiler/targets/cuda/simt/simt_plan.h"
 #include "compiler/analysis/divisor.h"
+#include "compiler/analysis/lane_groups.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/turned.h"
 #include "mlir/IR/Matchers.h"
@@ -64,7 +65,7 @@ public:
         mapNest(step.nest);
       if (auto scan = dyn_cast_if_present<tile::ScanOp>(step.op); scan && !perThread)
         mapScan(scan);
-      isDealt &= step.op ? isScalar(step.op) : block.mapped.contains(&step.nest);
+      isDealt &= step.op ? isScalar(step.op) : block.mapped.contains(&step.nest) && step.nest.sinks[0].kind != Sink::Update;
     });
     findRegisterTiles();
     return block.cluster == 1 || (isDealt && block.inRegisters.size() == block.plan.buffers.size());
@@ -211,10 +212,11 @@ private:
         continue;
       APInt step;
       bool isInner = behind-- == 0;
-      if (!access.isStrided(d) || (isInner && (!matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1)))
+      if (isInner && (!access.isStrided(d) || !matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1))
         return 1;
-      if (!isInner)
-        divisor = std::min(divisor, bytes * analysis::divisorOf(access.getSteps()[d]));
+      if (!isInner) // rows that are gathered, too
+        divisor = std::min(divisor, bytes * (access.isStrided(d) ? analysis::divisorOf(access.getSteps()[d])
+                                                                 : analysis::laneGroups(access.getSteps()[d], 0, 1).divisor));
     }
     return std::max<int64_t>(1, divisor / bytes);
   }

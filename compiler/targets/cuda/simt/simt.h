@@ -1,5 +1,6 @@
 #pragma once
 // Any tile program on any NVIDIA GPU from sm_80: one block a program, whose threads share the elements of each nest of the plan.
+#include "compiler/lower/atomics.h"
 #include "compiler/lower/codegen.h"
 #include "compiler/targets/cuda/ptx/block_machine.h"
 #include "compiler/targets/cuda/simt/simt_plan.h"
@@ -31,6 +32,9 @@ protected:
   void forEach(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) override;
   bool block(mlir::Block &block) override;
   bool nest(const lower::Nest &nest) override;
+  /// A nest of one update, between fences where it is ordered.
+  bool updates(const lower::Nest &nest);
+  lower::OrderedUpdates orderOf(tile::AtomicRmwOp update);
   bool op(mlir::Operation *op) override;
   void dotOp(mlir::Operation *op) override;
   bool parallelOp(tile::ParallelOp op) override;
@@ -130,6 +134,7 @@ private:
   void makeRegisterTiles();
   /// `overwrites`: it writes memory that other threads' copies of its elements read.
   void mappedNest(const lower::Nest &nest, const ThreadMap &map, bool overwrites);
+  void mappedUpdates(const lower::Nest &nest, const ThreadMap &map);
   llvm::SmallVector<mlir::Value> loadsOf(const lower::Nest &nest, const ThreadMap &map) const;
   void commitChunk(const lower::Nest &nest, const ThreadMap &map, unsigned chunk, llvm::ArrayRef<lower::Lanes> values);
   struct Sum; // simt_sums.h

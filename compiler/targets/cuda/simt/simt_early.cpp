@@ -64,7 +64,7 @@ void SimtEmitter::loadEarly(const void *first) {
       begun.insert(step.op);
     if (!passed || isScan)
       continue;
-    if (step.op && (step.op->getNumRegions() || !isMemoryEffectFree(step.op)))
+    if (step.op ? step.op->getNumRegions() || !isMemoryEffectFree(step.op) : step.nest.sinks[0].kind == lower::Sink::Update)
       return;
     const ThreadMap *map = step.op ? nullptr : simtPlan.mapped.lookup(&step.nest);
     if (!map)

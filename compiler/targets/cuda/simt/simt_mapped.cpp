@@ -1,5 +1,6 @@
 // Nests whose elements each thread holds in registers: code for every vector of the thread, without loops.
 #include "compiler/targets/cuda/simt/simt_sums.h"
+#include "compiler/lower/update_lanes.h"
 
 using namespace mlir;
 
@@ -477,6 +478,26 @@ SimtEmitter::Sum SimtEmitter::sumOf(const Nest &nest, const Sink &sink, const Th
     lines = *map.lines(nest.shape, reduce.getAxis());
   size_t count = alongRows ? rows.count : map.chunks / lines.chunks;
   return {&sink, reduce, lines, alongRows, std::vector<SmallVector<Lanes>>(count)};
+}
+
+// Values and places of several vectors before the first is updated: what they are loaded from answers while others are asked.
+void SimtEmitter::mappedUpdates(const Nest &nest, const ThreadMap &map) {
+  auto update = cast<tile::AtomicRmwOp>(nest.sinks[0].op);
+  const Points &p = pointsOf(map);
+  lower::AtomicOrder each = orderOf(update).each;
+  int64_t batch = std::max<int64_t>(1, elementsAtOnce / int64_t(map.width));
+  for (int64_t k = 0; k < map.chunks; k += batch) {
+    SmallVector<std::pair<lower::Address, Lanes>> ready;
+    for (int64_t next = k; next < std::min(k + batch, map.chunks); ++next) {
+      lower::Evaluator::Vector vector(evaluator, map.width, next + 1 == map.chunks ? p.lastExists : nullptr);
+      Point point = pointAt(p, next, nest.shape);
+      Lanes values = e.splat(evaluator.value(update.getValue(), point), map.width);
+      ready.emplace_back(evaluator.address(update.getPlace(), point), values);
+    }
+    lower::Evaluator::Vector vector(evaluator, map.width);
+    for (auto &[where, values] : ready)
+      lower::updateLanes(evaluator, update, where, values, p.first, each);
+  }
 }
 
 void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map, bool overwrites) {

@@ -1,6 +1,8 @@
 // Nests of the plan over the threads of a block.
 #include "compiler/lower/branch.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/explain_plan.h"
+#include "compiler/lower/update_lanes.h"
 #include "compiler/targets/cuda/simt/simt.h"
 
 using namespace mlir;
@@ -35,6 +37,8 @@ SmallVector<Value> sourcesOf(const Sink &sink) {
     return {cast<tile::StoreOp>(sink.op).getValue()};
   case Sink::BufferStore:
     return {cast<tile::BufferStoreOp>(sink.op).getValue()};
+  case Sink::Update:
+    return {cast<tile::AtomicRmwOp>(sink.op).getValue()};
   case Sink::Reduce:
     return SmallVector<Value>(sink.op->getOperands());
   default:
@@ -65,6 +69,8 @@ SmallVector<KnownBound> SimtEmitter::boundsOf(const Nest &nest) const {
   for (const Sink &sink : nest.sinks) {
     if (sink.kind == Sink::Store)
       nests.collectPlaceBounds(cast<tile::StoreOp>(sink.op).getPlace(), loops, bounds);
+    if (sink.kind == Sink::Update)
+      nests.collectPlaceBounds(cast<tile::AtomicRmwOp>(sink.op).getPlace(), loops, bounds);
     auto load = sink.kind == Sink::Define ? dyn_cast<tile::LoadOp>(sink.op) : tile::LoadOp();
     if (load)
       nests.collectPlaceBounds(load.getPlace(), loops, bounds);
@@ -81,6 +87,11 @@ SmallVector<KnownBound> SimtEmitter::boundsOf(const Nest &nest) const {
 void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point, Lanes value, llvm::Value *only) {
   e.at(sink.op->getLoc());
   lower::Address where;
+  if (sink.kind == Sink::Update) {
+    auto update = cast<tile::AtomicRmwOp>(sink.op);
+    return lower::updateLanes(evaluator, update, evaluator.address(update.getPlace(), point), e.splat(value, evaluator.width()),
+                              only, orderOf(update).each);
+  }
   if (sink.kind == Sink::Store) {
     where = evaluator.addressOf(cast<tile::StoreOp>(sink.op), point);
   } else if (sink.kind == Sink::BufferStore) {
@@ -179,9 +190,38 @@ std::string SimtEmitter::dealing(const Nest &nest) const {
   return text + ", " + std::to_string(each) + (each == 1 ? " vector of " : " vectors of ") + std::to_string(width) + " each";
 }
 
+lower::OrderedUpdates SimtEmitter::orderOf(tile::AtomicRmwOp update) {
+  Type element = lower::elementOf(update.getValue());
+  return {e, {lower::orderOf(update.getOrder()), update.getScope()}, lower::elementBytes(element) * 8, false};
+}
+
+bool SimtEmitter::updates(const Nest &nest) {
+  auto update = cast<tile::AtomicRmwOp>(nest.sinks[0].op);
+  loadEarly(&nest);
+  if (hazards.pending())
+    barrier(); // what the program wrote before comes first
+  lower::explainNest(nest, dealing(nest));
+  explain::atomics(update);
+  lower::Evaluator::Body scope(evaluator);
+  lower::OrderedUpdates ordered = orderOf(update);
+  ordered.release();
+  if (const ThreadMap *map = simtPlan.mapped.lookup(&nest))
+    mappedUpdates(nest, *map);
+  else
+    mapNest(nest);
+  ordered.acquire();
+  hazards.lose();
+  return !evaluator.failed;
+}
+
 bool SimtEmitter::nest(const Nest &nest) {
+  bool isUpdate = nest.sinks[0].kind == Sink::Update;
+  if (perThread && isUpdate)
+    return op(nest.sinks[0].op);
   if (perThread)
     return KernelEmitter::nest(nest);
+  if (isUpdate)
+    return updates(nest);
   Footprint footprint = footprintOf(nest);
   loadEarly(&nest);
   lower::explainNest(nest, dealing(nest));
