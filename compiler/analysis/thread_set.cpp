@@ -52,8 +52,7 @@ Number folded(Operation *op, ArrayRef<Number> numbers) {
   return number ? Number(number.getValue().getSExtValue()) : std::nullopt;
 }
 
-/// A value in one thread; `known` has the thread's number.
-static Number numberOf(Value value, DenseMap<Value, Number> &known) {
+Number numberOf(Value value, Numbers &known) {
   if (auto found = known.find(value); found != known.end())
     return found->second;
   if (auto constant = constantOf(value))
@@ -80,7 +79,7 @@ std::optional<llvm::BitVector> threadsAt(Operation *op) {
       return std::nullopt;
     bool taken = branch.getThenRegion().isAncestor(op->getParentRegion());
     for (unsigned thread : SmallVector<unsigned>(set.set_bits())) {
-      DenseMap<Value, Number> known{{threads.getBody().getArgument(0), thread}};
+      Numbers known{{threads.getBody().getArgument(0), thread}};
       Number condition = numberOf(branch.getCondition(), known);
       if (!condition)
         return std::nullopt;

@@ -2,7 +2,7 @@
 //
 // Where that is all which threads do for themselves, the block has one thread of control, and its product the loop that programs without
 // threads have: copies ahead, tensor cores, factors unpacked in registers. Arrays of a thread's own, in which elements wait between two
-// loops, are values then.
+// loops, are values then. Elsewhere statements of all threads together that follow each other become one.
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/passes/parallel_affine.h"
@@ -166,6 +166,37 @@ void dissolve(ThreadsOp threads) {
   threads.erase();
 }
 
+/// Statements that all threads carry out together, one right behind the other, are one: threads meet once, and what the second one loads is
+/// asked for with what the first one does.
+void joinMeetings(Block &block) {
+  TogetherOp before;
+  SmallVector<Operation *> between;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto together = dyn_cast<TogetherOp>(op);
+    bool joins = together && before && !together->getNumResults();
+    if (joins) {
+      for (Operation *value : between)
+        value->moveBefore(before);
+      Block &body = before.getBody().front();
+      auto more = together.getBody().front().without_terminator();
+      body.getOperations().splice(body.getTerminator()->getIterator(), together.getBody().front().getOperations(), more.begin(),
+                                  more.end());
+      together.erase();
+    } else if (together) {
+      before = together->getNumResults() ? TogetherOp() : together;
+    } else if (!isPure(&op) || op.getNumRegions()) {
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          joinMeetings(inner);
+      before = {};
+    }
+    if (together)
+      between.clear();
+    else if (before)
+      between.push_back(&op);
+  }
+}
+
 struct CollectThreads : PassWrapper<CollectThreads, OperationPass<KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CollectThreads)
   StringRef getArgument() const final { return "collect-threads"; }
@@ -180,6 +211,10 @@ struct CollectThreads : PassWrapper<CollectThreads, OperationPass<KernelOp>> {
     });
     for (ThreadsOp threads : found)
       convert(threads);
+    getOperation().walk([](ThreadsOp threads) {
+      if (!threads->getParentOfType<RolesOp>())
+        joinMeetings(threads.getBody().front());
+    });
   }
 
 private:

@@ -29,6 +29,7 @@ void tilery::registerTilePasses() {
   registerPass(createWidenStores);
   registerPass(createCollectCopies);
   registerPass(createCollectThreads);
+  registerPass(createSpreadRows);
   registerPass(createThreadsToTiles);
   registerPass(createRoleThreadsToTiles);
   PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", [](OpPassManager &pm) { buildPipeline(pm); });
@@ -77,6 +78,8 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   kernel.addPass(createCanonicalizerPass());
   kernel.addPass(createCSEPass());
   kernel.addPass(createLoopInvariantCodeMotionPass());
-  if (keepThreads)
+  if (keepThreads) {
     kernel.addPass(createUnrollArrays());
+    kernel.addPass(createSpreadRows());
+  }
 }

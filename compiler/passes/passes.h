@@ -45,6 +45,7 @@ std::unique_ptr<mlir::Pass> createPromoteVariables();
 std::unique_ptr<mlir::Pass> createCollectCopies();
 /// What threads fill for themselves amid the products of a block is a loop over it, and the block one thread of control.
 std::unique_ptr<mlir::Pass> createCollectThreads();
+std::unique_ptr<mlir::Pass> createSpreadRows();
 /// Windows of tiles that are only stored in memory become masks.
 std::unique_ptr<mlir::Pass> createWidenStores();
 /// Buffers take tiles whose rows were cut as they were before.

@@ -141,3 +141,36 @@ tile.kernel @own_sums() {
   }
   tile.return
 }
+
+// -----
+
+// What all threads do together in two statements they meet for once; a wait of their own between such statements is left.
+// CHECK-LABEL: tile.kernel @meetings
+// CHECK: tile.together
+// CHECK-NOT: tile.together
+// CHECK: tile.buffer_store
+// CHECK: tile.buffer_store
+// CHECK: tile.element_load
+// CHECK: tile.together
+// CHECK: tile.return
+tile.kernel @meetings(%x: tensor<32xf32>) {
+  %a = tile.alloc : !tile.buffer<32xf32, shared>
+  %b = tile.alloc : !tile.buffer<32xf32, shared>
+  %c = tile.alloc : !tile.buffer<32xf32, shared>
+  tile.threads 32 {
+  ^bb0(%t: i32):
+    tile.together {
+      tile.buffer_store %a, %x : !tile.buffer<32xf32, shared>, tensor<32xf32>
+    }
+    %two = arith.addi %t, %t : i32
+    tile.together {
+      tile.buffer_store %b, %x : !tile.buffer<32xf32, shared>, tensor<32xf32>
+    }
+    %value = tile.element_load %a[%two] : !tile.buffer<32xf32, shared>, i32 -> f32
+    tile.element_store %c[%t], %value : !tile.buffer<32xf32, shared>, (i32), f32
+    tile.together {
+      tile.buffer_store %a, %x : !tile.buffer<32xf32, shared>, tensor<32xf32>
+    }
+  }
+  tile.return
+}

@@ -510,7 +510,13 @@ void SimtEmitter::mappedNest(const Nest &nest, const ThreadMap &map, bool overwr
   }
   auto limit = [&](int64_t chunk) { return chunk + 1 == map.chunks ? p.lastExists : nullptr; };
   SmallVector<Value> loads = loadsOf(nest, map);
-  int64_t batch = std::max<int64_t>(1, elementsAtOnce / int64_t(map.width * std::max<size_t>(1, loads.size())));
+  bool copies = llvm::all_of(nest.sinks, [](const Sink &sink) { // as it is, in words
+    return sink.kind == Sink::BufferStore && cast<tile::BufferStoreOp>(sink.op).getValue().getDefiningOp<tile::LoadOp>();
+  });
+  int64_t each = 0;
+  for (Value load : loads)
+    each += copies ? llvm::divideCeil(map.width * lower::elementBytes(lower::elementOf(load)), 4) : map.width;
+  int64_t batch = std::max<int64_t>(1, elementsAtOnce / std::max<int64_t>(1, loads.empty() ? map.width : each));
   for (int64_t k = 0; k < map.chunks; ++k) {
     if (k % batch == 0) // no store stands between the loads that follow
       for (int64_t next = k; next < std::min(k + batch, map.chunks); ++next)
