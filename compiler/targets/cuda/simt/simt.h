@@ -85,6 +85,7 @@ private:
   void mapNest(const lower::Nest &nest);
   /// body(number) for the numbers below `total`, each in one thread.
   void deal(int64_t total, llvm::function_ref<void(llvm::Value *number)> body);
+  bool hasRowsAlone(const lower::Nest &nest, uint64_t axis) const;
   void reduceNest(const lower::Nest &nest, uint64_t axis);
   unsigned lanesOf(const lower::Nest &nest, unsigned dim) const;
   std::string dealing(const lower::Nest &nest) const;

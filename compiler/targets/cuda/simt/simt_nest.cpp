@@ -1,7 +1,9 @@
 // Nests of the plan over the threads of a block.
-#include "compiler/lower/branch.h"
 #include "compiler/explain/findings.h"
+#include "compiler/ir/commutes.h"
+#include "compiler/lower/branch.h"
 #include "compiler/lower/explain_plan.h"
+#include "compiler/lower/pull.h"
 #include "compiler/lower/update_lanes.h"
 #include "compiler/targets/cuda/simt/simt.h"
 
@@ -329,6 +331,23 @@ void SimtEmitter::combineThreads(tile::ReduceOp reduce, unsigned group, SmallVec
   }
 }
 
+// Whole rows a thread: of integers, which come to the same in any order, and that nothing is loaded for at each element, so that threads
+// side by side need not have neighbours. Else they would meet once a row (thresholds below a number, counted).
+bool SimtEmitter::hasRowsAlone(const Nest &nest, uint64_t axis) const {
+  auto isStored = [&](Value value) { return !plan.isVirtual(value); };
+  return elementsOf(nest.shape) / nest.shape[axis] >= threads && llvm::all_of(nest.sinks, [&](const Sink &sink) {
+           auto reduce = dyn_cast<tile::ReduceOp>(sink.op);
+           auto isInteger = [](Value operand) { return lower::elementOf(operand).isInteger(); };
+           auto isLoadedAtEach = [&](auto &tile) {
+             return tile.second.ownElement &&
+                    (isStored(tile.first) || isa_and_nonnull<tile::LoadOp, tile::BufferLoadOp>(tile.first.getDefiningOp()));
+           };
+           return sink.kind == Sink::Reduce && reduce.getNumOperands() == 1 && tile::commutes(reduce) &&
+                  llvm::all_of(reduce.getOperands(), isInteger) &&
+                  llvm::none_of(lower::pullOf(sink, isStored).tiles, isLoadedAtEach);
+         });
+}
+
 // Along the last axis by the order of TileReduce.td: 64 partials. A thread has `width` neighbouring ones; without vectors it has two,
 // 32 apart. So a row takes 32 threads of a warp at most, and its tree is shuffles, then lanes.
 void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
@@ -338,8 +357,8 @@ void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
   rowShape[axis] = 1;
   int64_t rows = elementsOf(rowShape), length = nest.shape[axis];
   unsigned width = along ? lanesOf(nest, axis) : 1;
-  bool halves = along && width == 1 && length > 32;
-  int64_t partials = along ? std::min<int64_t>(64, llvm::PowerOf2Ceil(length)) : 1;
+  bool alone = along && hasRowsAlone(nest, axis), halves = along && !alone && width == 1 && length > 32;
+  int64_t partials = alone ? width : along ? std::min<int64_t>(64, llvm::PowerOf2Ceil(length)) : 1;
   int64_t group = along ? partials / width / (halves ? 2 : 1) : 1; // threads that share a row
   int64_t rowsAtOnce = threads / group;
   SmallVector<KnownBound> bounds = boundsOf(nest);
