@@ -11,6 +11,11 @@ using namespace mlir;
 
 namespace tilery::lower {
 
+void Evaluator::addOffsets(Address &address, llvm::Value *offsets) {
+  address.offsets = address.offsets ? e.b.CreateAdd(address.offsets, offsets) : offsets;
+  address.apart = nullptr;
+}
+
 // Adds `index * step` elements. Terms of outer loops come first, so that their sum is formed out there.
 void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step) {
   auto &b = e.b;
@@ -22,17 +27,14 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
     SmallVector<llvm::Constant *> distances;
     for (int64_t lane : spread->lanes)
       distances.push_back(llvm::ConstantInt::getSigned(b.getInt64Ty(), lane * fixed->getSExtValue()));
-    llvm::Constant *offsets = llvm::ConstantVector::get(distances);
-    address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
+    addOffsets(address, llvm::ConstantVector::get(distances));
     address.level = std::max(address.level, index.level);
     AtLevel at(*this, address.level);
     address.pointer = b.CreateGEP(element, address.pointer, b.CreateMul(spread->base, step));
     return;
   }
   if (index.lanes) {
-    llvm::Value *offsets = b.CreateMul(index.lanes, e.splat(step, state.lanes));
-    address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
-    return;
+    return addOffsets(address, b.CreateMul(index.lanes, e.splat(step, state.lanes)));
   }
   {
     address.level = std::max(address.level, index.level);
@@ -45,9 +47,10 @@ void Evaluator::addTerm(Address &address, const Index &index, llvm::Value *step)
     address.step += index.step * fixed->getSExtValue();
     return;
   }
-  llvm::Value *offsets = b.CreateMul(b.CreateMul(e.iota(b.getInt64Ty(), state.lanes), e.splat(e.i64(index.step), state.lanes)),
-                                     e.splat(step, state.lanes));
-  address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
+  llvm::Value *apart = address.offsets ? nullptr : b.CreateMul(step, e.i64(index.step));
+  addOffsets(address, b.CreateMul(b.CreateMul(e.iota(b.getInt64Ty(), state.lanes), e.splat(e.i64(index.step), state.lanes)),
+                                  e.splat(step, state.lanes)));
+  address.apart = apart;
 }
 
 void Evaluator::addLinear(Address &address, const Linear &l) {
@@ -57,7 +60,7 @@ void Evaluator::addLinear(Address &address, const Linear &l) {
   address.pointer = b.CreateGEP(e.memoryType(address.element), address.pointer, l.base);
   address.step += l.step;
   if (l.lanes)
-    address.offsets = address.offsets ? b.CreateAdd(address.offsets, l.lanes) : l.lanes;
+    addOffsets(address, l.lanes);
 }
 
 // A tile of pointers: a common base and integer offsets where that form exists, else one pointer a lane.
@@ -88,8 +91,7 @@ void Evaluator::addPointers(Address &address, Value pointers, ArrayRef<Index> po
   // In elements from a null pointer; the element size divides addresses of aligned elements.
   llvm::Value *bytes = b.CreatePtrToInt(each, e.vectorOf(b.getInt64Ty(), state.lanes));
   address.pointer = llvm::ConstantPointerNull::get(b.getPtrTy());
-  llvm::Value *offsets = b.CreateExactSDiv(bytes, e.splat(e.i64(elementBytes(address.element)), state.lanes));
-  address.offsets = address.offsets ? b.CreateAdd(address.offsets, offsets) : offsets;
+  addOffsets(address, b.CreateExactSDiv(bytes, e.splat(e.i64(elementBytes(address.element)), state.lanes)));
 }
 
 void Evaluator::setScope(Address &address, Value pointer) {

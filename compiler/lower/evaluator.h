@@ -46,6 +46,7 @@ struct Address {
   unsigned level = 0;                 // the innermost loop that moves `pointer`
   int64_t step = 0;                   // elements from lane to lane, if `offsets` is null
   llvm::Value *offsets = nullptr;     // <L x i64> elements from `pointer`
+  llvm::Value *apart = nullptr;       // offsets are so many (i64) from lane to lane; null: they may be any
   llvm::SmallVector<LaneRun, 3> runs; // all that `offsets` says; empty: lanes may lie anywhere
   Lanes exists = nullptr;             // null: all lanes
   unsigned alignment = 1;
@@ -301,6 +302,7 @@ private:
   Lanes within(const Index &index, mlir::Value low, mlir::Value high, unsigned elementBits, Lanes exists);
   Lanes loadThroughPort(const Address &address, Lanes other);
   void storeThroughPort(const Address &address, llvm::Value *bits);
+  void addOffsets(Address &address, llvm::Value *offsets);
   void addTerm(Address &address, const Index &index, llvm::Value *step);
   // -- lanes at known distances (spread.cpp)
   std::optional<Spread> spreadOf(const Index &index) const;

@@ -37,6 +37,23 @@ llvm::Value *loadEverySecond(Emitter &e, const Address &where, unsigned lanes, l
   return !exists || (zero && zero->isNullValue()) ? result : b.CreateSelect(exists, result, other);
 }
 
+llvm::Value *loadEach(Emitter &e, const Address &where, unsigned lanes) {
+  auto &b = e.b;
+  llvm::Type *element = e.memoryType(where.element);
+  llvm::Value *result = llvm::PoisonValue::get(e.vectorOf(element, lanes)), *apart = e.i64(where.step);
+  if (where.offsets && !where.apart)
+    return nullptr;
+  if (where.apart)
+    apart = b.CreateAdd(apart, where.apart);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    llvm::Value *from = b.CreateGEP(element, where.pointer, b.CreateMul(apart, e.i64(lane)));
+    auto *read = b.CreateAlignedLoad(element, from, llvm::Align(elementBytes(where.element)));
+    where.annotate(read);
+    result = b.CreateInsertElement(result, read, uint64_t(lane));
+  }
+  return result;
+}
+
 llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes) {
   auto &b = e.b;
   auto *offsets = llvm::dyn_cast_or_null<llvm::Constant>(where.offsets);

@@ -7,6 +7,9 @@ namespace tilery::lower {
 /// `other`: what is in place of the rest. Null: the target moves no such elements under masks.
 llvm::Value *loadEverySecond(Emitter &e, const Address &where, unsigned lanes, llvm::Value *exists, llvm::Value *other);
 
+/// Elements whose distance is a number, one by one: all of them exist.
+llvm::Value *loadEach(Emitter &e, const Address &where, unsigned lanes);
+
 /// Elements that groups of neighbouring lanes share, by one load of those there are. Null: the lanes lie otherwise.
 llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes);
 

@@ -117,13 +117,32 @@ bool Finder::ownElement(Value value, bool direct) {
   return llvm::all_of(op->getOperands(), [&](Value operand) { return ownElement(operand, direct && keeps); });
 }
 
+/// Whether an element asks in each round whether its place exists, and the answer hangs on the round: windows at the edges of images, whose
+/// rounds are neighbours of each other however far apart rows are.
+bool asksRound(scf::ForOp loop, tile::AccessOp access) {
+  SmallVector<Value> work;
+  for (unsigned d = 0; d < access.getSteps().size(); ++d)
+    if (access.getBound(d).size() == 1)
+      work.push_back(access.getBound(d)[0]);
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (value == loop.getInductionVar())
+      return true;
+    Operation *op = value.getDefiningOp();
+    if (op && loop->isProperAncestor(op) && seen.insert(value).second)
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
 /// Whether the places of a round overlap those of the round before.
 bool Finder::staysNear(scf::ForOp inner, Value place) {
   auto rounds = roundsOf(inner);
   bool few = rounds && *rounds <= fewRounds;
   auto access = place.getDefiningOp<tile::AccessOp>();
-  if (!access)
-    return few;
+  if (!access || asksRound(inner, access))
+    return few || access;
   analysis::IndexPolynomial rest, offset = analysis::polynomialOf(access.getOffset());
   analysis::IndexPolynomial moves = offset.coefficient(inner.getInductionVar(), rest);
   auto fixed = [&](Value atom) { return !inner->isAncestor(atom.getParentBlock()->getParentOp()); };
@@ -138,7 +157,7 @@ bool Finder::staysNear(scf::ForOp inner, Value place) {
     if (auto elements = by.constant(); left.isZero() && elements && std::abs(*elements) < shape[d])
       return true;
   }
-  return false;
+  return few;
 }
 
 bool Finder::readsNear() {

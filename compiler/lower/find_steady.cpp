@@ -30,8 +30,10 @@ public:
           if (isStored(tile))
             read.insert(tile);
     for (const Sink &sink : nest.sinks)
-      if (sink.kind == Sink::Define)
+      if (sink.kind == Sink::Define) {
         read.erase(sink.value); // not stored yet where a segment begins
+        defined.insert(sink.value);
+      }
   }
   SmallVector<Steady> found;
   bool addresses = false; // one of them moves the place of an access from lane to lane
@@ -56,14 +58,14 @@ public:
   /// Whether anything in it moves.
   bool expression(Value value, ArrayRef<int> loops) {
     Operation *op = value.getDefiningOp();
-    if (!isa<RankedTensorType>(value.getType()) || !op || !(plan.isVirtual(value) || isStoredIndex(value)))
+    if (!isa<RankedTensorType>(value.getType()) || !op || !(plan.isVirtual(value) || isStoredIndex(value) || isRecomputed(value)))
       return false;
     auto [known, fresh] = seen.try_emplace({op, SmallVector<int>(loops)}, false);
     if (!fresh)
       return known->second;
     bool below = operands(op, loops);
     size_t before = found.size();
-    if (llvm::is_contained(loops, dim) && !(around && around->isAncestor(op)))
+    if (llvm::is_contained(loops, dim) && !(around && around->isAncestor(op)) && (plan.isVirtual(value) || isStoredIndex(value)))
       changes(value, loops);
     return known->second = below || (found.size() > before && found.back().moves);
   }
@@ -86,21 +88,47 @@ public:
 private:
   void changes(Value value, ArrayRef<int> loops) {
     Operation *op = value.getDefiningOp();
+    size_t before = found.size();
     if (isa<tile::DivOp, tile::RemOp>(op))
       division(op, loops);
     else if (isa<arith::CmpIOp, arith::MinSIOp, arith::MaxSIOp, math::AbsIOp>(op))
       comparison(op, loops);
     else if (auto select = dyn_cast<arith::SelectOp>(op))
       selection(select, loops);
-    else if (MaybePace pace = plan.isVirtual(value) ? std::nullopt : paceOf(value, loops))
+    if (found.size() > before || plan.isVirtual(value))
+      return;
+    if (MaybePace pace = paceOf(value, loops))
       add(op, loops, 0, pace->by, pace->foreseen);
   }
 
   /// Stored, but known in a segment without looking at each lane. What it was computed of may be in memory no more.
-  bool isStoredIndex(Value value) const {
+  bool isStoredIndex(Value value) const { return isIndex(value) && read.contains(value); }
+
+  /// Stored for others: what a stored index was computed of says how it moves. Its quotients can be computed again, of what is there.
+  bool isRecomputed(Value value) {
+    return !plan.isVirtual(value) && isIndex(value) && !read.contains(value) && !defined.contains(value) &&
+           llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) { return isThere(operand); });
+  }
+
+  static bool isIndex(Value value) {
     Operation *op = value.getDefiningOp();
-    return elementOf(value).isSignlessInteger() && read.contains(value) &&
+    return elementOf(value).isSignlessInteger() &&
            (isElementwise(op) || isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op));
+  }
+
+  /// Numbers that can be computed of no stored tile but those that the nest reads.
+  bool isThere(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!isa<RankedTensorType>(value.getType()))
+      return true;
+    if (!op || !plan.isVirtual(value))
+      return read.contains(value);
+    auto [known, fresh] = there.try_emplace(value, false);
+    if (!fresh)
+      return known->second;
+    bool all = isa<tile::SplatOp, tile::RangeOp>(op) || op->hasTrait<OpTrait::ConstantLike>() ||
+               (isIndex(value) && llvm::all_of(op->getOperands(), [&](Value operand) { return isThere(operand); }));
+    return there[value] = all;
   }
 
   void offset(Value value, ArrayRef<int> loops) { addresses |= expression(value, loops); }
@@ -119,7 +147,7 @@ private:
     analysis::IntegerOp op = analysis::integerOpOf(value, analysis::Wrapping::any);
     if (!op.exact && !analysis::isExact(value))
       op.kind = Kind::opaque;
-    if (!op.op || !(op.kind == Kind::constant || plan.isVirtual(value) || isStoredIndex(value)))
+    if (!op.op || !(op.kind == Kind::constant || plan.isVirtual(value) || isStoredIndex(value) || isRecomputed(value)))
       return std::nullopt;
     MaybePace x, y;
     auto both = [&] {
@@ -215,6 +243,8 @@ private:
   int dim;
   Operation *around;
   llvm::DenseSet<Value> read; // stored tiles that the nest reads: their memory is theirs until it ends
+  llvm::DenseSet<Value> defined;
+  llvm::DenseMap<Value, bool> there;
   std::map<std::pair<Operation *, SmallVector<int>>, bool> seen;
   std::map<std::pair<void *, SmallVector<int>>, MaybePace> paces; // asked for once what the value is computed of is found
 };

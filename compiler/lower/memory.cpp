@@ -140,6 +140,8 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     return e.fromMemory(repeated, address.element);
   } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, state.lanes, exists, passthru)) {
     return e.fromMemory(second, address.element);
+  } else if (llvm::Value *each = threads || exists ? nullptr : loadEach(e, address, state.lanes)) {
+    return e.fromMemory(each, address.element);
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));

@@ -1,4 +1,7 @@
-"""Every second element of memory: exactly those that exist, to the last byte of a page behind which nothing may be read."""
+"""Every second element of memory, every third, every n-th: exactly those that exist, to the last byte of a page behind which nothing may be
+read."""
+
+import re
 
 import pytest
 import torch
@@ -67,3 +70,26 @@ def test_whole_vectors(device, dtype):
     out = torch.empty(128, dtype=dtype, device=device)
     whole[(1,)](x, out, 128)
     assert torch.equal(out.cpu(), values[::2] - values[1::2])
+
+
+@tileon.jit
+def apart(x, known, given, n, step, STEP: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(known + at, tl.load(x + at * STEP, mask=at < n), mask=at < n)
+    tl.store(given + n - 1 - at, tl.load(x + (n - 1) * step - at * step, mask=at < n), mask=at < n)
+
+
+@pytest.mark.parametrize("n", [1, 64, 150])
+@pytest.mark.parametrize("step", [3, 9, 40])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_apart(device, dtype, step, n):
+    values = torch.arange((n - 1) * step + 1).remainder(120).to(dtype)
+    x, memory = at_the_end_of_a_page(values) if device == "cpu" else (values.to(device), None)
+    known, given = (torch.zeros(n, dtype=dtype, device=device) for _ in range(2))
+    kernel = apart[(-(-n // 64),)](x, known, given, n, step, step, 64)
+    assert torch.equal(known.cpu(), values[::step]) and torch.equal(given.cpu(), values[::step])
+    if device == "cpu" and dtype == torch.float32:
+        loop = re.search(r"load <?float.*\n.*insertelement", kernel.asm["llvm"])
+        assert loop, "where all lanes exist each is loaded by itself"
+    del x
+    assert memory is None or len(memory)

@@ -1,5 +1,7 @@
 """Windows around elements that are numbered through (`//`, `%`): unrolled and by loops; more comparisons than end segments."""
 
+import re
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -27,7 +29,7 @@ def unrolled(x, w, o, n, C, H, W, OH, OW, K: tl.constexpr, STRIDE: tl.constexpr,
 
 
 @tileon.jit
-def looped(x, w, o, n, C, H, W, OH, OW, K: tl.constexpr, STRIDE: tl.constexpr, LAST: tl.constexpr, BLOCK: tl.constexpr):
+def over_rounds(x, w, o, n, C, H, W, OH, OW, K, STRIDE: tl.constexpr, LAST: tl.constexpr, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     if LAST:
         c, column, row, image = at % C, at // C % OW, at // (C * OW) % OH, at // (C * OW * OH)
@@ -44,14 +46,24 @@ def looped(x, w, o, n, C, H, W, OH, OW, K: tl.constexpr, STRIDE: tl.constexpr, L
     tl.store(o + at, total.to(o.dtype.element_ty), mask=at < n)
 
 
+@tileon.jit
+def looped(x, w, o, n, C, H, W, OH, OW, K: tl.constexpr, STRIDE: tl.constexpr, LAST: tl.constexpr, BLOCK: tl.constexpr):
+    over_rounds(x, w, o, n, C, H, W, OH, OW, K, STRIDE, LAST, BLOCK)
+
+
+@tileon.jit
+def counted(x, w, o, n, C, H, W, OH, OW, K, STRIDE: tl.constexpr, LAST: tl.constexpr, BLOCK: tl.constexpr):
+    over_rounds(x, w, o, n, C, H, W, OH, OW, K, STRIDE, LAST, BLOCK)
+
+
 @pytest.mark.usefixtures("on_the_cpu")
-@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("C, last", [(3, False), (3, True), (21, True)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("size, stride", [((9, 37), 1), ((5, 16), 1), ((12, 7), 1), ((21, 70), 2)])
-@pytest.mark.parametrize("kernel, window", [(unrolled, 3), (unrolled, 7), (looped, 3), (looped, 5)])
-def test_depthwise(device, kernel, window, size, stride, dtype, last):
+@pytest.mark.parametrize("kernel, window", [(unrolled, 3), (unrolled, 7), (looped, 3), (looped, 5), (counted, 5)])
+def test_depthwise(device, kernel, window, size, stride, dtype, C, last):
     """Rows longer and shorter than vectors; behind the result and around the image is what nobody may write or take."""
-    C, (H, W) = 3, size
+    H, W = size
     around = torch.full((4096 + 2 * C * H * W + 4096,), float("nan"))
     x = torch.randn(2, C, H, W).to(dtype)
     w = torch.randn(C, 1, window, window).to(dtype)
@@ -95,3 +107,14 @@ def test_comparisons_of_numbers_that_grow_fast(device, step):
     for i in range(6):
         expected += (far < 9 * step + i * (7 * step + 1)).float()
     assert torch.equal(out[:n].cpu(), expected) and (out[n:] == -77.0).all()
+
+
+@pytest.mark.parametrize("kernel", [looped, counted, unrolled])
+def test_channels_are_vectors(device, kernel):
+    if device != "cpu":
+        pytest.skip("of a GPU's threads each has its own channel")
+    x, w, o = torch.randn(1, 8, 8, 32), torch.randn(32, 1, 7, 7), torch.empty(1, 8, 8, 32)
+    found = kernel[(2,)](x, w, o, o.numel(), 32, 8, 8, 8, 8, 7, 1, True, 1024)
+    exact = F.conv2d(x.permute(0, 3, 1, 2), w, padding=3, groups=32).permute(0, 2, 3, 1)
+    torch.testing.assert_close(o, exact, rtol=1e-4, atol=1e-4)
+    assert re.search(r"^segments\d*:", found.asm["llvm"], re.MULTILINE), "the loop runs for vectors of a segment"

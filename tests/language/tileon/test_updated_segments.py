@@ -1,5 +1,5 @@
-"""Rows that are added where an index says, by flattened numbers of elements: segments of one quotient are updated as vectors, the same
-elements in the same order as one by one."""
+"""Rows that are added where an index says, by flattened numbers of elements: segments of one quotient are updated as vectors,
+the same elements in the same order as one by one."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""A vector times a matrix, as a product of one row and as sums along columns, whichever way the matrix lies: the same bits; nothing is
-read behind its last byte."""
+"""A vector times a matrix, as a product of one row and as sums along columns, whichever way the matrix lies: the same bits;
+nothing is read behind its last byte."""
 
 import re
 
