@@ -339,3 +339,35 @@ def updates(threads):
         _same_numbers(out, other.index_add_(0, rows, values))
         rivals = {"torch": lambda: other.index_add_(0, rows, values)}
         yield compare(f"4096 rows of 512 added by an index {str(dtype)[6:]}", ours, rivals, values.numel(), "Gelements/s", 1.0)
+
+
+@row
+def windows_of_channels(threads):
+    """Depthwise convolutions of flattened elements, channels first and last, against torch."""
+    for channels, size, window in ((64, 56, 3), (96, 56, 7), (128, 28, 5)):
+        for last in (False, True):
+            x, w = torch.randn(2, channels, size, size), torch.randn(channels, 1, window, window)
+            form = torch.channels_last if last else torch.contiguous_format
+            x, other = x.contiguous(memory_format=form), w.contiguous(memory_format=form)
+            out, weights = torch.empty_like(x), w.permute(2, 3, 0, 1).contiguous() if last else w
+            arguments = (x, weights, out, x.numel(), channels, size, size, window, last, 1024)
+            ours = partial(lane_kernels.windows[(-(-x.numel() // 1024),)], *arguments)
+            theirs = partial(F.conv2d, x, other, padding=window // 2, groups=channels)
+            ours()
+            same(out, theirs())
+            work = f"depthwise {window}x{window} 2x{channels}x{size}x{size} f32, flattened{', channels last' if last else ''}"
+            yield compare(work, ours, {"torch": theirs}, 2 * window**2 * x.numel(), "GFLOP/s", 0.5)
+
+
+@row
+def vector_times_matrix(threads):
+    """Sums along columns of a matrix that lies either way against torch."""
+    n = 1024
+    for turned in (False, True):
+        a, b, out, other = torch.randn(n), torch.randn(n, n), torch.empty(n), torch.empty(n)
+        b = b.t() if turned else b
+        ours = partial(lane_kernels.vector_times_columns[(n // 16,)], a, b, out, n, n, *b.stride(), 16, 128)
+        ours()
+        same(out, a @ b)
+        work = f"a vector times {n}x{n} f32{', turned' if turned else ''}, sums of 16 columns"
+        yield compare(work, ours, {"torch": lambda: torch.mv(b.t(), a, out=other)}, 4 * n * n, "GB/s", 0.5)

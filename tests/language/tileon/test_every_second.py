@@ -1,5 +1,5 @@
-"""Every second element of memory, every third, every n-th: exactly those that exist, to the last byte of a page behind which nothing may be
-read."""
+"""Every second element of memory, every third, every n-th: exactly those that exist, to the last byte of a page behind
+which nothing may be read."""
 
 import re
 
