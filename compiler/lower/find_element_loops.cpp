@@ -150,14 +150,16 @@ bool Finder::staysNear(scf::ForOp inner, Value place) {
     return few;
   if (auto elements = moves.constant(); elements && std::abs(*elements) <= neighbours)
     return true;
+  bool inRows = false; // which are better read whole, one after the other
   for (unsigned d = 0; d < shape.size(); ++d) {
     if (!access.isStrided(d) || shape[d] == 1)
       continue;
+    inRows = true;
     analysis::IndexPolynomial left, by = moves.divided(analysis::polynomialOf(access.getSteps()[d]), left);
     if (auto elements = by.constant(); left.isZero() && elements && std::abs(*elements) < shape[d])
       return true;
   }
-  return few;
+  return few && !inRows;
 }
 
 bool Finder::readsNear() {
