@@ -87,7 +87,9 @@ def test_sums_of_columns(device, K, N, dtype):
             sums[(tileon.cdiv(N, blocks[0]),)](a, matrix, c, where, N, K, *matrix.stride(), *blocks)
             results.append((c, where))
         (c, where), (other, there) = results
-        assert torch.equal(c, other) and torch.equal(where, there), blocks
+        # GPUs add up in an order that follows from how a matrix lies.
+        assert torch.equal(c, other) if device == "cpu" else torch.allclose(c, other, rtol=1e-4, atol=1e-3), blocks
+        assert torch.equal(where, there), blocks
         assert torch.allclose(c.double(), (a.double() @ b.double())[0], rtol=1e-4, atol=1e-3)
     del a, b
     assert all(len(memory) for memory in kept)
