@@ -134,8 +134,9 @@ mlir::Value Builder::Impl::raw(const Value &value) {
     std::string where;
     if (auto chain = self.whereDefined(value); !chain.empty())
       where = " (it was made at " + chain.front().file + ":" + std::to_string(chain.front().line) + ")";
-    self.fail(Diagnostic::Kind::Name, "this value exists only inside the loop or branch that made it" + where,
-              "assign it before the loop or in every branch, so that it is carried out");
+    self.fail(
+        Diagnostic::Kind::Name, "this value exists only inside the loop or branch that made it" + where,
+        "assign it before the loop or in every branch, so that it is carried out; in C++ the loop is given what it carries");
   }
   return toMlir(value.handle);
 }

@@ -51,9 +51,9 @@ Tile max(const TileOr &x, const TileOr &y) { return binary(BinaryOp::Max, x, y);
 
 Tile Tile::operator-() const { return builderAt(position).unary(UnaryOp::Neg, value_); }
 Tile Tile::operator~() const { return builderAt(position).unary(UnaryOp::Invert, value_); }
-Tile &Tile::operator+=(const Tile &other) { return *this = *this + other; }
-Tile &Tile::operator-=(const Tile &other) { return *this = *this - other; }
-Tile &Tile::operator*=(const Tile &other) { return *this = *this * other; }
+Tile &Tile::operator+=(const TileOr &other) { return *this = TileOr(*this, other.where) + other; }
+Tile &Tile::operator-=(const TileOr &other) { return *this = TileOr(*this, other.where) - other; }
+Tile &Tile::operator*=(const TileOr &other) { return *this = TileOr(*this, other.where) * other; }
 Tile Tile::to(DType dtype, std::source_location where) const { return builderAt(where).cast(value_, dtype); }
 Tile Tile::expand(int64_t axis, std::source_location where) const { return builderAt(where).expandDims(value_, axis); }
 

@@ -20,6 +20,8 @@
 #pragma GCC visibility push(default) // what libtilery.so exports
 namespace tilery {
 
+struct TileOr;
+
 /// A tile value of the kernel being built on this thread.
 class Tile {
 public:
@@ -30,9 +32,9 @@ public:
   DType dtype() const { return value_.dtype(); }
   Tile operator-() const;
   Tile operator~() const;
-  Tile &operator+=(const Tile &other);
-  Tile &operator-=(const Tile &other);
-  Tile &operator*=(const Tile &other);
+  Tile &operator+=(const TileOr &other);
+  Tile &operator-=(const TileOr &other);
+  Tile &operator*=(const TileOr &other);
   /// Conversion by value.
   Tile to(DType dtype, std::source_location where = std::source_location::current()) const;
   /// A new dimension of size 1 before `axis`.

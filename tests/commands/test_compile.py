@@ -108,7 +108,7 @@ def compiled(python, tmp_path):
 @needs_compiler
 def test_all_languages_from_c(compiled):
     compiled("kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "(n + 63) / 64, 1, 1")
-    compiled("kernels/ninetoothed.py:doubled", "-s", "fp32, fp32, BLOCK=32")
+    compiled("kernels/ninetoothed.py:doubled", "-s", "ninetoothed.float32, float32, BLOCK=32")
     folder = compiled("kernels/tilelang.py:triple", "-s", "128", "-n", "three_times")
     text = run_c(
         folder,

@@ -252,12 +252,16 @@ def _parameters(kernel: Kernel, name: str, tensor: Tensor, given: str | None = N
 
 
 def _tile_dtype(name: str) -> str:
-    if name in dtypes.NAMES:
-        return dtypes.NAMES[name]
+    """Of `fp32` (which is ninetoothed.float32), `float32` or what Triton's signatures have."""
+    known = name.removeprefix("ninetoothed.")
+    if known in DTYPES:
+        return known
+    if known in dtypes.NAMES:
+        return dtypes.NAMES[known]
     try:
-        return str(element_type(name).__tile_dtype__)
+        return str(element_type(known).__tile_dtype__)
     except ValueError:
-        raise error(ValueError, f"there is no element type `{name}`", hint="ninetoothed.float32, ...") from None
+        raise error(ValueError, f"there is no element type `{name}`", hint=f"there are {', '.join(DTYPES)}") from None
 
 
 def _numbers(

@@ -256,6 +256,8 @@ class Kernel(OwnCopy):
         if unknown is not None:
             known = (*self.names, *self.symbols, *NAMES, "debug")
             hint = did_you_mean(unknown, known) or f"it takes {', '.join(known)}"
+            if any(str(symbol) == unknown for tensor in self.tensors for symbol in tensor.names()):
+                hint = f'its arrangement has the symbol: Symbol("{unknown}", constexpr=True) makes it an argument'
             raise error(TypeError, f"{self.application.__name__}() got an unexpected argument '{unknown}'", hint=hint)
         if given:
             return self._call_with(given, values, kwargs)

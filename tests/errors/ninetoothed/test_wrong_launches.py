@@ -124,6 +124,12 @@ WRONG = {
         TypeError,
         "copy() got an unexpected argument 'BLOCK'\n  hint: it takes x, y, SIZE, num_warps, num_stages, max_num_configs, debug",
     ),
+    "a symbol that is no argument": (
+        lambda: unknown(X, X, n=4),
+        TypeError,
+        "copy() got an unexpected argument 'n'\n"
+        '  hint: its arrangement has the symbol: Symbol("n", constexpr=True) makes it an argument',
+    ),
     "missing argument": (lambda: plain(X), TypeError, "copy() is missing the argument 'y'"),
     "too many arguments": (lambda: plain(X, X, X), TypeError, "kernel `copy` takes 2 arguments, got 3"),
     "a number for a size that is chosen": (lambda: huge(X, X, 3), TypeError, "kernel `copy` takes 2 arguments, got 3"),

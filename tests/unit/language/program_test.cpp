@@ -35,3 +35,22 @@ TEST(Program, LaunchesThatCannotBeMeantAreRefused) {
   copy.launch(1, x.data(), y.data(), 64);
   EXPECT_EQ(y, x);
 }
+
+TEST(Program, ErrorsHaveTheLineOfTheProgram) {
+  int line = 0;
+  const auto body = [&line](const std::vector<Tile> &k) {
+    Tile sum = zeros({64}, DType::F32);
+    const Tile more = zeros({32}, DType::F32);
+    line = __LINE__ + 1;
+    sum += more;
+    store(k[0] + arange(0, 64), sum);
+  };
+  try {
+    const Program wrong("wrong", {out<float>("y")}, body);
+    FAIL() << "shapes that do not go together";
+  } catch (const Error &error) {
+    ASSERT_FALSE(error.diagnostic().chain.empty());
+    EXPECT_EQ(error.diagnostic().chain.front().file, __FILE__);
+    EXPECT_EQ(error.diagnostic().chain.front().line, line);
+  }
+}
