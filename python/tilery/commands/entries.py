@@ -9,7 +9,7 @@ from typing import Any
 from .. import aot
 from ..core.present import present
 from ..errors import error
-from ..frontend.wording import did_you_mean
+from ..frontend.wording import counted, did_you_mean
 
 
 def language_of(kernel: Any) -> str | None:
@@ -48,7 +48,7 @@ def of_ninetoothed(kernel: Any, name: str, signature: str, targets: Sequence[str
     untyped = [n for n, tensor in zip(kernel.names, kernel.tensors) if tensor.source.dtype is None and not tensor.constexpr]
     if len(plain) != len(untyped):
         takes = f"types of {', '.join(untyped)}" if untyped else "no types: all arguments declare theirs"
-        raise error(ValueError, f"the signature has {len(plain)} types; `{kernel.application.__name__}` takes {takes}")
+        raise error(ValueError, f"the signature has {counted(len(plain), 'type')}; `{kernel.application.__name__}` takes {takes}")
     sizes = {}
     for part in parts:
         if "=" in part:

@@ -20,7 +20,7 @@ from ...aot.program import load
 from ...aot.targets import targets_of
 from ...errors import error
 from ...frontend.fingerprint import sha256
-from ...frontend.wording import did_you_mean
+from ...frontend.wording import counted, did_you_mean
 from ..compiler import ASTSource
 from ..compiler import compile as compile_source
 
@@ -32,11 +32,13 @@ class Hints:
     """A signature's parts: a type, `:16` where the value divides by 16, `:1` where it is 1, or a number that is known."""
 
     def __init__(self, kernel: Any, text: str) -> None:
-        parts = [part.strip() for part in text.split(",")]
+        parts = [part.strip() for part in text.split(",")] if text.strip() else []
         if len(parts) != len(kernel.arg_names):
             raise error(
                 ValueError,
-                f"the signature has {len(parts)} parts, {kernel.__name__}() has the parameters {', '.join(kernel.arg_names)}",
+                f"the signature has {counted(len(parts), 'part')}, "
+                f"{kernel.__name__}() has the parameters {', '.join(kernel.arg_names)}",
+                hint="a part a parameter: *fp32 is a pointer, i32 a number, 1024 a compile-time value",
             )
         self.types: dict[str, str] = {}
         self.constants: dict[str, Any] = {}
