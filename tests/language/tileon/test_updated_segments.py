@@ -61,9 +61,10 @@ def test_rows(device, D, dtype):
 
 
 def test_segments_are_vectors(device):
-    if device != "cpu":
-        pytest.skip("of a GPU's threads each updates its own elements")
     x, index, out = torch.rand(4, 64), torch.tensor([1, 0, 1, 1]), torch.zeros(2, 64)
     kernel = add_rows[(1,)](x, index, out, 256, 64, 64, BLOCK=256)
-    assert torch.equal(out, torch.zeros(2, 64).index_add_(0, index, x)), "added in the order of elements"
-    assert re.search(r"fadd .*<\d+ x float>", kernel.asm["llvm"])
+    wanted = torch.zeros(2, 64).index_add_(0, index, x)
+    torch.testing.assert_close(out, wanted)
+    if device == "cpu":  # a GPU's threads come in any order, each with elements of its own
+        assert torch.equal(out, wanted), "added in the order of elements"
+        assert re.search(r"fadd .*<\d+ x float>", kernel.asm["llvm"])
