@@ -32,6 +32,15 @@ Value argumentOf(Operation *op) {
   return base && isa<BlockArgument>(base) ? base : Value();
 }
 
+/// Whatever has an effect in the branches is such.
+bool hasOnly(Operation &branch, llvm::function_ref<bool(Operation &)> isSuch) {
+  return llvm::all_of(branch.getRegions(), [&](Region &region) {
+    return region.empty() || llvm::all_of(region.front(), [&](Operation &each) {
+             return each.hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(&each) || isSuch(each);
+           });
+  });
+}
+
 class Stretch {
 public:
   Stretch(RoleOp role, Block &block) : role(role), block(block) {}
@@ -73,11 +82,7 @@ private:
 
   bool loadsOnlyOthers(StoreBoxOp store, Operation &op) {
     if (isa<scf::IfOp>(op))
-      return llvm::all_of(op.getRegions(), [&](Region &region) {
-        return region.empty() || llvm::all_of(region.front(), [&](Operation &each) {
-                 return each.hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(&each) || loadsOnlyOthers(store, each);
-               });
-      });
+      return hasOnly(op, [&](Operation &each) { return loadsOnlyOthers(store, each); });
     Value stored = argumentOf(store), loaded = isa<tile::LoadOp>(op) ? argumentOf(&op) : Value();
     return stored && loaded && stored != loaded;
   }
@@ -99,11 +104,7 @@ private:
       return acquire->hasAttr("block.own");
     if (isHarmless(op) || isa<PublishOp, ReadOp, WriteOp, ReleaseOp, StoreBoxOp, tile::LoadOp, tile::StoreOp>(op))
       return true;
-    return isa<scf::IfOp>(op) && llvm::all_of(op.getRegions(), [](Region &region) {
-             return region.empty() || llvm::all_of(region.front(), [](Operation &each) {
-                      return each.hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(&each) || isa<tile::LoadOp>(each);
-                    });
-           });
+    return isa<scf::IfOp>(op) && hasOnly(op, [](Operation &each) { return isa<tile::LoadOp>(each); });
   }
 
   RoleOp role;
