@@ -11,7 +11,7 @@ inline bool commutes(ReduceOp reduce) {
 }
 
 /// It picks one of the two by a strict order of the first operand, of equals by one of the second (argmax, argmin): in whatever order pairs are
-/// combined, the same one is left. (NaNs are in no order; which of them and of others is left is told by nobody.)
+/// combined, the same one is left. (NaNs are in no order; builders order them before they are combined.)
 bool picksOne(ReduceOp reduce);
 
 } // namespace tilery::tile

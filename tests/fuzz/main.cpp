@@ -94,7 +94,12 @@ std::unique_ptr<MLIRContext> makeContext() {
 
 Style styleOf(uint64_t seed) { return static_cast<Style>(seed % 4); }
 
-bool failsInChild(const Program &program, ModuleOp module, Against against, bool say = false) {
+/// How the program fails in a process of its own, up to the place within the argument that differs; empty where it does not, and
+/// the state that the process ended with where it ended by itself.
+std::string failureInChild(const Program &program, ModuleOp module, Against against, bool say = false) {
+  int ends[2];
+  if (pipe(ends))
+    return {};
   pid_t child = fork();
   if (child == 0) {
     alarm(secondsPerProgram);
@@ -102,11 +107,18 @@ bool failsInChild(const Program &program, ModuleOp module, Against against, bool
     if (say)
       llvm::outs() << "reduced: " << outcome.message << "\n";
     llvm::outs().flush();
-    _exit(outcome.kind == Outcome::Differs);
+    std::string kind = outcome.message.substr(0, outcome.message.find_first_of(",:"));
+    bool sent = outcome.kind != Outcome::Differs || write(ends[1], kind.data(), kind.size()) == ssize_t(kind.size());
+    _exit(!sent);
   }
+  close(ends[1]);
+  std::string kind(256, 0);
+  ssize_t size = read(ends[0], kind.data(), kind.size());
+  close(ends[0]);
+  kind.resize(std::max<ssize_t>(size, 0));
   int status = 0;
   waitpid(child, &status, 0);
-  return !WIFEXITED(status) || WEXITSTATUS(status) == 1;
+  return status ? "ends by " + std::to_string(status) : kind;
 }
 
 void printFailure(uint64_t seed, const std::string &message, Against against) {
@@ -116,13 +128,16 @@ void printFailure(uint64_t seed, const std::string &message, Against against) {
   llvm::outs().flush(); // before any fork
   {
     ScopedDiagnosticHandler quiet(context.get(), [](mlir::Diagnostic &) { return success(); });
-    if (succeeded(verify(*program.module)))
-      reduce(*program.module, [&](ModuleOp trial) { return succeeded(verify(trial)) && failsInChild(program, trial, against); });
+    if (succeeded(verify(*program.module))) {
+      std::string kind = failureInChild(program, *program.module, against);
+      reduce(*program.module,
+             [&](ModuleOp trial) { return succeeded(verify(trial)) && failureInChild(program, trial, against) == kind; });
+    }
   }
   if ((against == Against::Passes || against == Against::BlockPasses) && succeeded(verify(*program.module)))
     llvm::outs() << "first wrong after: " << guiltyPass(program, *program.module, against) << "\n";
   llvm::outs().flush();
-  failsInChild(program, *program.module, against, true);
+  failureInChild(program, *program.module, against, true);
   llvm::outs() << *program.module << "\n";
   llvm::outs().flush();
 }

@@ -157,6 +157,10 @@ void Generator::reduction() {
     line[axis] = shape[axis];
     indices = tile::ReshapeOp::create(b, loc, RankedTensorType::get(line, b.getI32Type()), indices);
     operands.push_back(tile::BroadcastOp::create(b, loc, RankedTensorType::get(shape, b.getI32Type()), indices));
+    if (auto type = dyn_cast<FloatType>(elementOf(x))) { // NaNs are in no order: who meets whom would tell which pair is left
+      auto none = DenseElementsAttr::get(cast<ShapedType>(x.getType()), llvm::APFloat::getInf(type.getFloatSemantics(), true));
+      operands[0] = arith::MaxNumFOp::create(b, loc, x, arith::ConstantOp::create(b, loc, none));
+    }
   } else if (random.chance(0.05))
     return add(
         tile::HistogramOp::create(b, loc, RankedTensorType::get({17}, b.getI32Type()), convert(x, b.getI32Type()), Value()));

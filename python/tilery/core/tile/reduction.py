@@ -85,7 +85,7 @@ def _arg(name: str, is_max: bool) -> Callable[..., tensor]:
         )
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "The index (int32) of the extreme element along an axis."
+    function.__doc__ = "The index (int32) of the extreme element along an axis; NaNs lose."
     return member(function)
 
 
