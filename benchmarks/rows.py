@@ -274,8 +274,18 @@ def launch(threads):
 @row
 def inductor(threads):
     """Elementwise chain, softmax and layer norm 4096x1024 written by torch.compile's Inductor in Triton against its C++."""
-    command = [sys.executable, "-m", "tilery", "run", str(Path(__file__).with_name("inductor.py")), str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    yield from _under_tilery("inductor.py", threads)
+
+
+@row
+def models(threads):
+    """A transformer's, a ResNet's and a mixture of experts' block by torch.compile, its Triton against its C++ and eager torch."""
+    yield from _under_tilery("compiled_models.py", threads)
+
+
+def _under_tilery(program, threads):
+    command = [sys.executable, "-m", "tilery", "run", str(Path(__file__).with_name(program)), str(threads)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     for result in json.loads(done.stdout.splitlines()[-1]):
         yield Result(**result)
 

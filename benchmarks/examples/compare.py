@@ -1,4 +1,5 @@
 """TileLang beside Tilery: python3 benchmarks/examples/compare.py OUT_OF_TILELANG OUT_OF_TILERY [--short]
+On a CPU torch's references beside Tilery: python3 benchmarks/examples/compare.py OUT_OF_TILERY [--short]
 
 Ratio: TileLang's time / ours, more is better for us; a case where we fail or are wrong counts as 0.05, one where TileLang does
 is left out of the means and listed. --short: the ratios below 0.8 and above 1.2 alone. First calls are those of the warm passes.
@@ -47,18 +48,18 @@ def number(value, form="{:.2f}"):
     return "-" if value is None else form.format(value)
 
 
-def report(theirs, ours, first_of_theirs=None, first_of_ours=None, short=False):
+def report(theirs, ours, first_of_theirs=None, first_of_ours=None, short=False, rival="TileLang"):
     """The lines of the table, then the families'."""
     first_of_theirs, first_of_ours = first_of_theirs or {}, first_of_ours or {}
     names = list(dict.fromkeys([*ours, *theirs]))
     families: dict[str, list[float]] = {}
-    lines = [f"{'case':36} {'TileLang us':>12} {'Tilery us':>12} {'ratio':>6} {'first s':>8} {'ours':>6}"]
+    lines = [f"{'case':36} {rival + ' us':>12} {'Tilery us':>12} {'ratio':>6} {'first s':>8} {'ours':>6}"]
     for name in sorted(names, key=lambda name: (ours.get(name) or theirs[name])["family"]):
         a, b = theirs.get(name), ours.get(name)
         value = ratio(a, b)
         if value is not None:
             families.setdefault((a or b)["family"], []).append(value)
-        notes = [f"{who} {trouble(row)}" for who, row in (("TileLang", a), ("Tilery", b)) if trouble(row)]
+        notes = [f"{who} {trouble(row)}" for who, row in ((rival, a), ("Tilery", b)) if trouble(row)]
         if short and not notes and 0.8 <= value <= 1.2:
             continue
         times = [number((row or {}).get("us"), "{:.1f}") for row in (a, b)]
@@ -76,4 +77,7 @@ def report(theirs, ours, first_of_theirs=None, first_of_ours=None, short=False):
 if __name__ == "__main__":
     folders = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     parts = [rows(out) for out in folders] + [rows(out, "warm.jsonl") for out in folders]
-    print("\n".join(report(*parts, short="--short" in sys.argv)))
+    alone = len(folders) == 1
+    if alone:
+        parts = [{name: {**row, "ok": True, "us": row.get("torch_us")} for name, row in parts[0].items()}, parts[0]]
+    print("\n".join(report(*parts, short="--short" in sys.argv, rival="torch" if alone else "TileLang")))

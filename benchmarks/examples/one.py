@@ -53,6 +53,20 @@ def microseconds(call):
     return statistics.median(begin.elapsed_time(end) * 1e3 for begin, end in pairs)
 
 
+def microseconds_beside(ours, theirs, rounds=9, seconds=0.02):
+    """Medians of both on a CPU, by turns, each for so long a round."""
+    calls, times = [ours, theirs], ([], [])
+    for round in range(rounds + 1):
+        for call, mine in zip(calls, times):
+            start, count = time.perf_counter(), 0
+            while not count or time.perf_counter() - start < seconds:
+                call()
+                count += 1
+            if round:  # the first one warms up
+                mine.append((time.perf_counter() - start) / count * 1e6)
+    return map(statistics.median, times)
+
+
 def checked(case, result):
     got, expected = flat(case.seen(result)), flat(case.expected())
     found = [difference(a, b) for a, b in zip(got, expected)]
@@ -89,6 +103,8 @@ def run(make, warm, small):
     row.update(checked(case, result))
     if not small:
         row["us"] = round(microseconds(case.call), 2)
+    elif not os.environ.get("TILERY_EMULATE"):
+        row["us"], row["torch_us"] = (round(us, 2) for us in microseconds_beside(case.call, case.expected))
     return row
 
 

@@ -5,8 +5,8 @@ python3 -m tilery run benchmarks/examples/run.py OUT --examples FOLDER [options]
 
 FOLDER is `examples` of TileLang's source archive (on PyPI); some of them import einops. Each case has a process of its own: a
 crash or a hang costs that case. A JSON line a case goes to OUT/rows.jsonl (OUT/warm.jsonl with --warm), what a case prints to
-OUT/log/NAME.txt (NAME.warm.txt). SMALL=1: small shapes, for a CPU and the emulated GPU; nothing is timed. `compare.py` sets rows
-of two folders side by side, `ways.py` says how kernels run.
+OUT/log/NAME.txt (NAME.warm.txt). SMALL=1: small shapes, for a CPU, where torch's reference is timed beside them, and for the
+emulated GPU, where nothing is. `compare.py` sets rows of two folders side by side, `ways.py` says how kernels run.
 """
 
 import argparse
