@@ -279,7 +279,7 @@ def inductor(threads):
 
 @row
 def models(threads):
-    """A transformer's, a ResNet's and a mixture of experts' block by torch.compile, its Triton against its C++ and eager torch."""
+    """Blocks of a transformer, a ResNet and a mixture of experts by torch.compile, its Triton against its C++ and eager torch."""
     yield from _under_tilery("compiled_models.py", threads)
 
 
