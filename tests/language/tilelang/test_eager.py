@@ -179,3 +179,24 @@ def test_functions_for_types_of_tensors():
     for n, kernel in zip((16, 40), kernels):
         assert (kernel(torch.ones(n)) == 2).all()
     assert (double.par_compile([{"A": T.Tensor((24,), "float32"), "block": 4}])[0](torch.ones(24)) == 2).all()
+
+
+@tilelang.jit
+def shifted(X, K, Y, width):
+    rows = T.const("rows")
+    K = width  # a number for a while, as programs name sizes that were ported
+    print("rows", rows, "padded", tilelang.cdiv(rows, 16) * 16, "width", K)
+    X: T.Tensor([rows, width], T.float32)
+    K: T.Tensor([width], T.float32)
+    Y: T.Tensor([rows, width], T.float32)
+    with T.Kernel(rows, threads=32) as i:
+        for j in T.Parallel(width):
+            Y[i, j] = X[i, j] + K[j]
+
+
+def test_names_that_are_assigned_before_they_are_declared(capsys):
+    x, k = torch.randn(5, 8), torch.randn(8)
+    y = torch.full_like(x, float("nan"))
+    shifted(x, k, y, width=8)
+    assert torch.equal(y, x + k)
+    assert "rows 5 padded 16 width 8" in capsys.readouterr().out  # print ahead of T.Kernel is Python's

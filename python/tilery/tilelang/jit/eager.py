@@ -106,7 +106,8 @@ class Specialised(Declared, PrimFunc):
         self.eager = self
 
     def bind(self, values: Sequence[Any]) -> tuple[tuple[()], dict[str, Any]]:
-        return (), {**self.arguments, **{name: value for (name, _), value in zip(self.params, values)}}
+        self.bound = {name: value for (name, _), value in zip(self.params, values)}
+        return (), {**self.arguments, **self.bound}
 
 
 class EagerFunction:

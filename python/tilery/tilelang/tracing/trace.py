@@ -363,8 +363,8 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         return cast(value, "bool") if isinstance(value, Expr) else bool(value)
 
     def call_print(self, *args: Any, **kwargs: Any) -> Any:
-        if not any(isinstance(a, (Expr, Memory)) for a in args):
-            return super().call_print(*args, **kwargs)
+        if not self.in_kernel or not any(isinstance(a, (Expr, Memory)) for a in args):
+            return super().call_print(*args, **kwargs)  # ahead of a kernel it shows what sizes the trace has
         words = " ".join(a for a in args if isinstance(a, str))
         for value in args:
             if not isinstance(value, str):

@@ -62,6 +62,7 @@ class Declared:
 
     def __init__(self, dynamics: list[Var], constants: Mapping[str, Any]) -> None:
         self.dynamics, self.constants = dynamics, constants
+        self.bound: Mapping[str, Any] = {}  # what declared parameters are in this trace
 
     def constant(self, name: str) -> Any:
         if name not in self.constants:
@@ -73,7 +74,7 @@ class Declared:
         return self.constants[name]
 
     def declare(self, name: str, kind: Any, value: Any) -> Any:
-        return value
+        return self.bound.get(name, value)  # a name that was assigned before is the parameter again
 
     def reached_kernel(self) -> None:
         pass
