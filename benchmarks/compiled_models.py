@@ -1,5 +1,5 @@
-"""Under `tilery run`: small models by torch.compile, the Triton that Inductor writes compiled by us, against the C++ that it writes,
-compiled by g++, and against eager torch. Prints the Results as JSON."""
+"""Under `tilery run`: small models by torch.compile, the Triton that Inductor writes compiled by us, against the C++ that it
+writes, compiled by g++, and against eager torch. Prints the Results as JSON."""
 
 import sys
 import time
@@ -89,7 +89,8 @@ def race(name, make, shape):
     graphs = inductor.counters["stats"]["unique_graphs"]
     rivals = {"C++": lambda: theirs(x), "torch": lambda: model(x)}
     share = share_of_kernels(lambda: ours(x))
-    result = compare(f"{name}, compiled ({share:.0%} in our kernels)", lambda: ours(x), rivals, 1e3 * x.numel(), "Melements/s", 1.0)
+    work = f"{name}, compiled ({share:.0%} in our kernels)"
+    result = compare(work, lambda: ours(x), rivals, 1e3 * x.numel(), "Melements/s", 1.0)
     assert inductor.counters["stats"]["unique_graphs"] == graphs, "compiled again, by torch's own back end"
     return result
 
