@@ -1,5 +1,8 @@
 // Scans. Each is a chain: an element waits for the one before. So several run side by side: columns in vectors where the chain runs along an
-// outer dimension, else some rows. The order within a chain is the program's.
+// outer dimension, else some rows. The order within a chain is the program's, unless none makes a difference: then the elements of a vector are
+// combined with those 1, 2, 4, ... before, and only vectors wait for each other.
+#include "compiler/ir/associates.h"
+#include "compiler/lower/branch.h"
 #include "compiler/targets/cpu/kernel.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/IR/PatternMatch.h"
@@ -36,7 +39,7 @@ public:
   Chains(CpuKernel &kernel, tile::ScanOp op)
       : kernel(kernel), evaluator(kernel.evaluator), e(kernel.e), op(op), shape(tile::shapeOf(op.getOperands()[0].getType())),
         axis(op.getAxis()), straight(cast_or_null<tile::StoreOp>(kernel.plan.straight.lookup(op))), halves(takesHalves(op)),
-        inFloats(computesFloats(op)) {}
+        inFloats(computesFloats(op)), bracketing(tile::bracketingOf(op.getCombine())) {}
 
   void emit() {
     unsigned last = shape.size() - 1;
@@ -44,6 +47,8 @@ public:
     while (along && (along == axis || shape[along] == 1))
       --along;
     bool columns = axis != last && along == last;
+    if (axis == last && shape[axis] >= lanesOfRow() && !halves && bracketing != tile::Bracketing::any)
+      return rows();
     unsigned lanes = columns ? lanesOfRow() : 1, count = std::max<unsigned>(1, (columns ? 4 : 8) / op.getNumOperands());
     if (along == axis || shape[along] == 1)
       along = axis; // the only chain
@@ -71,6 +76,118 @@ public:
   }
 
 private:
+  // -- rows in vectors
+  void rows() {
+    unsigned width = lanesOfRow();
+    along = axis;
+    SmallVector<int64_t> others(shape);
+    others[axis] = 1;
+    kernel.forEach(others, [&](ArrayRef<Index> outer) {
+      point.assign(outer.begin(), outer.end());
+      Evaluator::Vector scope(evaluator, width);
+      SmallVector<Lanes> carried = vectorStep(e.i64(0), width, {});
+      llvm::Value *i = e.i64(width);
+      auto walk = [&](llvm::Value *to) {
+        carried = kernel.nests.loop(
+            i, to, width, true, carried, [&](llvm::Value *at, ArrayRef<Lanes> before) { return vectorStep(at, width, before); },
+            &i);
+      };
+      if (SmallVector<KnownBound> bounds = boundsAlong(); !bounds.empty()) {
+        auto [from, to] = sureElements(bounds);
+        llvm::Value *first = e.b.CreateAnd(e.b.CreateAdd(from, e.i64(width - 1)), e.i64(-int64_t(width)));
+        walk(e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, first, e.i64(shape[axis])));
+        Evaluator::Assumption hold(evaluator, bounds);
+        walk(to);
+      }
+      walk(e.i64(shape[axis]));
+      if (shape[axis] % width)
+        rest(i, carried);
+    });
+  }
+
+  /// Elements i and those behind it, a vector of them; gives the last one's values in all lanes.
+  SmallVector<Lanes> vectorStep(llvm::Value *i, unsigned width, ArrayRef<Lanes> before) {
+    auto &b = e.b;
+    Point at = pointAt({}, i);
+    if (op.getReverse())
+      at[axis].base = b.CreateSub(at[axis].base, e.i64(width - 1));
+    at[axis].step = 1;
+    SmallVector<Lanes> values = operands(at, width), next;
+    auto alongLanes = [&] {
+      values = withinVector(values, width);
+      if (!before.empty())
+        values = combine(before, values);
+      next.clear();
+      for (Lanes value : values)
+        next.push_back(b.CreateShuffleVector(value, SmallVector<int>(width, op.getReverse() ? 0 : width - 1)));
+      Values both(values.begin(), values.end());
+      both.append(next.begin(), next.end());
+      return both;
+    };
+    if (before.empty() || bracketing != tile::Bracketing::choice) {
+      alongLanes();
+    } else {
+      // What none of the elements changes by itself, they do not change one after the other either.
+      llvm::Value *stays = nullptr;
+      for (auto [old, fresh] : llvm::zip_equal(before, combine(before, values))) {
+        llvm::Type *bits = old->getType()->getWithNewType(b.getIntNTy(old->getType()->getScalarSizeInBits()));
+        llvm::Value *same = b.CreateICmpEQ(b.CreateBitCast(old, bits), b.CreateBitCast(fresh, bits));
+        stays = stays ? b.CreateAnd(stays, same) : same;
+      }
+      Values usual(before.begin(), before.end());
+      usual.append(before.begin(), before.end());
+      Values both = emitUnless(b, b.CreateAndReduce(stays), usual, alongLanes);
+      values.assign(both.begin(), both.begin() + values.size());
+      next.assign(both.begin() + values.size(), both.end());
+    }
+    write(at, values);
+    return next;
+  }
+
+  /// What the elements of a vector are combined with those before them there.
+  SmallVector<Lanes> withinVector(SmallVector<Lanes> values, unsigned width) {
+    auto &b = e.b;
+    SmallVector<int> lanes(width);
+    SmallVector<llvm::Constant *> alone(width);
+    for (unsigned apart = 1; apart < width; apart *= 2) {
+      for (unsigned lane = 0; lane < width; ++lane) {
+        unsigned number = op.getReverse() ? width - 1 - lane : lane; // in the chain's order
+        int back = op.getReverse() ? int(apart) : -int(apart);
+        lanes[lane] = number < apart ? int(lane) : int(lane) + back;
+        alone[lane] = b.getInt1(number < apart);
+      }
+      SmallVector<Lanes> earlier;
+      for (Lanes value : values)
+        earlier.push_back(b.CreateShuffleVector(value, lanes));
+      for (auto [value, both] : llvm::zip_equal(values, combine(earlier, values)))
+        value =
+            bracketing == tile::Bracketing::choice ? both : Lanes(b.CreateSelect(llvm::ConstantVector::get(alone), value, both));
+    }
+    return values;
+  }
+
+  /// The elements from i on, one by one.
+  void rest(llvm::Value *i, ArrayRef<Lanes> before) {
+    Evaluator::Vector single(evaluator, 1);
+    SmallVector<Lanes> carried;
+    for (Lanes value : before)
+      carried.push_back(e.b.CreateExtractElement(value, uint64_t(0)));
+    Index only = evaluator.constant(0);
+    kernel.nests.loop(i, e.i64(shape[axis]), 1, false, carried,
+                      [&](llvm::Value *at, ArrayRef<Lanes> so) { return step(only, 1, at, so); });
+  }
+
+  SmallVector<Lanes> combine(ArrayRef<Lanes> left, ArrayRef<Lanes> right) {
+    SmallVector<Lanes> result;
+    if (!emitCombine(e, op.getCombine(), left, right, result, [&](Value v) { return evaluator.scalar(v); })) {
+      evaluator.failed = true;
+      return SmallVector<Lanes>(right);
+    }
+    for (Lanes &value : result)
+      value = e.splat(value, e.lanesOf(right[0]));
+    return result;
+  }
+
   unsigned lanesOfRow() {
     unsigned bits = 32;
     for (Value operand : op.getOperands())
@@ -134,14 +251,7 @@ private:
     unsigned each = before.size() / starts.size();
     for (auto [number, start] : llvm::enumerate(starts)) {
       Point at = pointAt(start, i);
-      SmallVector<Lanes> fresh = operands(at, width), after;
-      if (!emitCombine(e, op.getCombine(), valuesOf(before.slice(number * each, each)), fresh, after,
-                       [&](Value v) { return evaluator.scalar(v); })) {
-        evaluator.failed = true;
-        return SmallVector<Lanes>(before);
-      }
-      for (Lanes &value : after)
-        value = e.splat(value, width);
+      SmallVector<Lanes> after = combine(valuesOf(before.slice(number * each, each)), operands(at, width));
       write(at, after);
       append(next, after);
     }
@@ -239,6 +349,7 @@ private:
   unsigned axis, along = 0; // chains run along `axis` and lie side by side along the other one; the same: there is one
   tile::StoreOp straight;
   bool halves, inFloats; // what chains carry of 64 bits, and in which registers
+  tile::Bracketing bracketing;
   Point point;
 };
 } // namespace
