@@ -7,17 +7,6 @@ namespace tilery {
 using namespace foreign;
 namespace {
 
-/// The type of the register that a constraint's letter names.
-std::optional<DType> registerOf(const std::string &letter) {
-  static const std::pair<const char *, DType> table[] = {{"r", DType::U32}, {"f", DType::F32}, {"h", DType::U16},
-                                                         {"l", DType::U64}, {"d", DType::F64}, {"c", DType::U16},
-                                                         {"b", DType::Bool}};
-  for (const auto &[name, dtype] : table)
-    if (letter == name)
-      return dtype;
-  return {};
-}
-
 int64_t elementsOf(const Shape &shape) {
   int64_t count = 1;
   for (int64_t size : shape)
@@ -129,7 +118,7 @@ std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vecto
            "a tile of " + std::to_string(lanes) + " elements cannot be taken " + std::to_string(code.pack) + " at a time");
 
   Packing packing(b, code);
-  PtxProgram program(b, lanes / code.pack, beforeAccess);
+  PtxProgram program(b, {lanes / code.pack}, beforeAccess);
   auto name = [](size_t number) { return "$" + std::to_string(number); };
   size_t number = 0;
   for (const InlineAsm::Result &result : code.results)
@@ -139,7 +128,14 @@ std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vecto
     for (const Value &value : packing.registers(flat, packing.constraint(number)))
       program.set(name(number++), value);
   }
-  program.run(code.text);
+  for (const PtxInstruction &instruction : readPtx(code.text))
+    try {
+      program.run(instruction);
+    } catch (const NotUnderstood &unknown) {
+      b.fail(Diagnostic::Kind::NotImplemented,
+             "the instruction `" + unknown.text + "` of inline_asm_elementwise is not understood",
+             "write it with functions of tl: they compile for every target");
+    }
 
   std::vector<Value> results;
   number = 0;

@@ -9,9 +9,6 @@
 namespace tilery::foreign {
 namespace {
 
-/// An instruction that no operation is known for.
-struct NotUnderstood {};
-
 template <typename T, size_t N> std::optional<T> lookUp(const std::pair<const char *, T> (&table)[N], std::string_view name) {
   for (const auto &[word, value] : table)
     if (name == word)
@@ -22,23 +19,14 @@ template <typename T, size_t N> std::optional<T> lookUp(const std::pair<const ch
 template <typename T, size_t N> T known(const std::pair<const char *, T> (&table)[N], std::string_view name) {
   if (std::optional<T> found = lookUp(table, name))
     return *found;
-  throw NotUnderstood();
+  throw NotUnderstood{};
 }
 template <typename T> const T &at(const std::vector<T> &list, size_t place) {
   if (place >= list.size())
-    throw NotUnderstood();
+    throw NotUnderstood{};
   return list[place];
 }
 bool has(const PtxInstruction &instruction, const char *modifier) { return llvm::is_contained(instruction.modifiers, modifier); }
-
-std::optional<DType> typeNamed(std::string_view word) {
-  using enum DType;
-  static const std::pair<const char *, DType> table[] = {{"pred", Bool}, {"f16", F16}, {"bf16", BF16}, {"f32", F32}, {"f64", F64},
-                                                         {"b8", U8},     {"b16", U16}, {"b32", U32},   {"b64", U64}, {"u8", U8},
-                                                         {"u16", U16},   {"u32", U32}, {"u64", U64},   {"s8", I8},   {"s16", I16},
-                                                         {"s32", I32},   {"s64", I64}};
-  return lookUp(table, word);
-}
 
 /// Does the instruction mean something else without the modifier, or is it one that nobody has heard of? Where it is a hint, or one of those
 /// whose meaning is looked at, it is neither.
@@ -57,7 +45,7 @@ bool isKnown(const std::string &name, const std::string &modifier) {
   static const std::vector<std::string> ofMemory{"global",  "nc",  "weak",    "volatile", "relaxed", "acquire",
                                                  "release", "cta", "cluster", "gpu",      "sys",     "ca",
                                                  "cg",      "cs",  "lu",      "cv",       "wb",      "wt"};
-  if (typeNamed(modifier) || llvm::is_contained(always, modifier))
+  if (ptxType(modifier) || llvm::is_contained(always, modifier))
     return true;
   if (name == "ld" || name == "st")
     return llvm::is_contained(ofMemory, modifier) || modifier.starts_with("L1::") || modifier.starts_with("L2::");
@@ -108,6 +96,22 @@ std::optional<uint64_t> integerOf(std::string_view text, bool &negative) {
 
 } // namespace
 
+std::optional<DType> ptxType(std::string_view word) {
+  using enum DType;
+  static const std::pair<const char *, DType> table[] = {{"pred", Bool}, {"f16", F16}, {"bf16", BF16}, {"f32", F32}, {"f64", F64},
+                                                         {"b8", U8},     {"b16", U16}, {"b32", U32},   {"b64", U64}, {"u8", U8},
+                                                         {"u16", U16},   {"u32", U32}, {"u64", U64},   {"s8", I8},   {"s16", I16},
+                                                         {"s32", I32},   {"s64", I64}};
+  return lookUp(table, word);
+}
+
+std::optional<DType> registerOf(std::string_view letter) {
+  static const std::pair<const char *, DType> table[] = {{"r", DType::U32}, {"f", DType::F32}, {"h", DType::U16},
+                                                         {"l", DType::U64}, {"d", DType::F64}, {"c", DType::U16},
+                                                         {"b", DType::Bool}};
+  return lookUp(table, letter);
+}
+
 DType unsignedOf(unsigned bits) { return bits == 8 ? DType::U8 : bits == 16 ? DType::U16 : bits == 32 ? DType::U32 : DType::U64; }
 
 Value asType(Builder &b, const Value &value, DType dtype) {
@@ -155,16 +159,16 @@ Value PtxProgram::number(std::string_view text, DType dtype) {
     uint64_t bits = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
     if (isFloat(dtype))
-      return b.full({lanes}, Literal(single ? double(std::bit_cast<float>(uint32_t(bits))) : std::bit_cast<double>(bits)), dtype);
+      return b.full(shape, Literal(single ? double(std::bit_cast<float>(uint32_t(bits))) : std::bit_cast<double>(bits)), dtype);
     if (bitWidth(dtype) != (single ? 32 : 64))
-      throw NotUnderstood();
+      throw NotUnderstood{};
     return bitsOf(bits, dtype);
   }
   bool negative = false;
   if (std::optional<uint64_t> whole = integerOf(text, negative)) {
     bool small = negative || *whole <= uint64_t(INT64_MAX);
     if (!isInteger(dtype))
-      return b.full({lanes}, small ? Literal(int64_t(*whole)) : Literal(*whole), dtype);
+      return b.full(shape, small ? Literal(int64_t(*whole)) : Literal(*whole), dtype);
     return bitsOf(*whole, dtype);
   }
   double value = 0;
@@ -173,8 +177,8 @@ Value PtxProgram::number(std::string_view text, DType dtype) {
     b.fail(Diagnostic::Kind::Value,
            "`" + std::string(text) + "` in the assembly is neither a register that has a value nor a number");
   if (!isFloat(dtype))
-    throw NotUnderstood();
-  return b.full({lanes}, Literal(value), dtype);
+    throw NotUnderstood{};
+  return b.full(shape, Literal(value), dtype);
 }
 
 /// The lower bits of a number, as an integer.
@@ -182,12 +186,19 @@ Value PtxProgram::bitsOf(uint64_t number, DType dtype) {
   unsigned bits = bitWidth(dtype);
   uint64_t masked = bits == 64 ? number : number & ((uint64_t(1) << bits) - 1);
   Literal literal = masked <= uint64_t(INT64_MAX) ? Literal(int64_t(masked)) : Literal(masked);
-  return b.bitcast(b.full({lanes}, literal, unsignedOf(bits)), dtype);
+  return b.bitcast(b.full(shape, literal, unsignedOf(bits)), dtype);
 }
 
-void PtxProgram::run(std::string_view text) {
-  for (const PtxInstruction &each : readPtx(text))
+bool PtxProgram::holds(std::string_view name) const {
+  return std::ranges::find(registers, name, &Register::name) != registers.end();
+}
+
+void PtxProgram::run(const PtxInstruction &each) {
+  try {
     each.guarded ? guarded(each) : instruction(each);
+  } catch (const NotUnderstood &) {
+    throw NotUnderstood{each.text};
+  }
 }
 
 /// An instruction that is carried out where a predicate holds; elsewhere its results stay what they were.
@@ -206,14 +217,9 @@ void PtxProgram::guarded(const PtxInstruction &each) {
 }
 
 void PtxProgram::instruction(const PtxInstruction &each) {
-  try {
-    Value result = value(each);
-    if (result && at(each.operands, 0) != "_")
-      set(each.operands[0], result);
-  } catch (const NotUnderstood &) {
-    b.fail(Diagnostic::Kind::NotImplemented, "the instruction `" + each.text + "` of inline_asm_elementwise is not understood",
-           "write it with functions of tl: they compile for every target");
-  }
+  Value result = value(each);
+  if (result && at(each.operands, 0) != "_")
+    set(each.operands[0], result);
 }
 
 Value PtxProgram::value(const PtxInstruction &each) {
@@ -224,12 +230,12 @@ Value PtxProgram::value(const PtxInstruction &each) {
   std::vector<DType> kinds;
   for (const std::string &modifier : each.modifiers) {
     if (!isKnown(name, modifier))
-      throw NotUnderstood();
-    if (std::optional<DType> type = typeNamed(modifier))
+      throw NotUnderstood{};
+    if (std::optional<DType> type = ptxType(modifier))
       kinds.push_back(*type);
   }
   if (kinds.empty())
-    throw NotUnderstood();
+    throw NotUnderstood{};
   DType kind = kinds.back();
   if (name == "ld" || name == "st")
     return memory(each, kind);
@@ -261,7 +267,7 @@ Value PtxProgram::value(const PtxInstruction &each) {
   bool negative = false;
   std::optional<uint64_t> number = integerOf(at(operands, 4), negative);
   if (!number)
-    throw NotUnderstood();
+    throw NotUnderstood{};
   return lookedUp(sources, int64_t(*number));
 }
 
@@ -284,7 +290,7 @@ Value PtxProgram::compared(const PtxInstruction &each, DType kind) {
   Value holds;
   if (name == "num" || name == "nan") {
     if (!unordered)
-      throw NotUnderstood();
+      throw NotUnderstood{};
     holds = name == "num" ? b.unary(UnaryOp::LogicalNot, unordered) : unordered;
   } else {
     holds = b.binary(known(comparisons, name), x, y);
@@ -320,7 +326,7 @@ Value PtxProgram::special(std::string_view name) {
   else
     return {};
   value = b.bitcast(value, unsignedOf(bitWidth(value.dtype())));
-  return b.broadcastTo(b.reshape(value, {1}), {lanes});
+  return b.splat(value, shape);
 }
 
 Value PtxProgram::arithmetic(const PtxInstruction &each, DType kind, const std::vector<Value> &x) {
@@ -329,10 +335,10 @@ Value PtxProgram::arithmetic(const PtxInstruction &each, DType kind, const std::
   size_t count = x.size();
   bool product = name == "mul" || name == "mad" || name == "fma";
   if (product && (name == "mul" ? count != 2 : count != 3))
-    throw NotUnderstood();
+    throw NotUnderstood{};
   if (product && has(each, "wide")) {
     if (name == "mad" || !isInteger(kind))
-      throw NotUnderstood();
+      throw NotUnderstood{};
     Value left = b.cast(x[0], wider(kind)), right = b.cast(x[1], wider(kind));
     return b.binary(Mul, left, right);
   }
@@ -365,10 +371,10 @@ Value PtxProgram::arithmetic(const PtxInstruction &each, DType kind, const std::
       return composed(b, name, x);
   }
   if (count == 2) {
-    static const std::pair<const char *, BinaryOp> operations[] = {{"add", Add}, {"sub", Sub}, {"rem", Mod}, {"and", And},
-                                                                   {"or", Or},   {"xor", Xor}, {"min", Min}, {"max", Max}};
+    static const std::pair<const char *, BinaryOp> operations[] = {{"add", Add}, {"sub", Sub}, {"rem", TruncMod}, {"and", And},
+                                                                   {"or", Or},   {"xor", Xor}, {"min", Min},      {"max", Max}};
     if (name == "div")
-      return b.binary(isInteger(kind) ? FloorDiv : RoundDiv, x[0], x[1]);
+      return b.binary(isInteger(kind) ? TruncDiv : RoundDiv, x[0], x[1]);
     if (name == "copysign")
       return b.math(MathOp::CopySign, {x[1], x[0]});
     BinaryOp operation = known(operations, name);
@@ -380,7 +386,7 @@ Value PtxProgram::arithmetic(const PtxInstruction &each, DType kind, const std::
     return asType(b, composed(b, "byte_perm", x), kind);
   if (count == 3 && name == "shf")
     return funnel(each, x);
-  throw NotUnderstood();
+  throw NotUnderstood{};
 }
 
 Value PtxProgram::funnel(const PtxInstruction &each, const std::vector<Value> &x) {
@@ -430,13 +436,13 @@ Value PtxProgram::packed(const PtxInstruction &each) {
       {"f16x2", DType::F16}, {"bf16x2", DType::BF16}, {"e4m3x2", DType::F8E4M3}, {"e5m2x2", DType::F8E5M2}};
   std::vector<std::string> words = each.modifiers;
   if (words.size() < 2 || words.back() != "f32")
-    throw NotUnderstood();
+    throw NotUnderstood{};
   DType to = known(types, words[words.size() - 2]);
   words.resize(words.size() - 2);
   bool narrow = isFloat8(to);
   if (words != (narrow ? std::vector<std::string>{"rn", "satfinite"} : std::vector<std::string>{"rn"}) &&
       (narrow || words != std::vector<std::string>{"rz"}))
-    throw NotUnderstood();
+    throw NotUnderstood{};
   unsigned bits = bitWidth(to);
   Value halves[2];
   for (int k : {0, 1}) {
@@ -455,7 +461,7 @@ Value PtxProgram::moved(const PtxInstruction &each, DType kind) {
   std::vector<std::string> names = split(list, ',');
   unsigned bits = bitWidth(kind) / names.size();
   if (bits != 8 && bits != 16 && bits != 32)
-    throw NotUnderstood();
+    throw NotUnderstood{};
   if (parted) {
     Value whole = read(each.operands[1], kind);
     for (size_t k = 0; k < names.size(); ++k) {
@@ -473,7 +479,7 @@ Value PtxProgram::moved(const PtxInstruction &each, DType kind) {
 Value PtxProgram::memory(const PtxInstruction &each, DType kind) {
   auto place = std::ranges::find_if(each.operands, [](const std::string &operand) { return operand.starts_with('['); });
   if (place == each.operands.end())
-    throw NotUnderstood();
+    throw NotUnderstood{};
   beforeAccess(each.name);
   std::string_view address = *place;
   address = address.substr(1, address.find(']') - 1);

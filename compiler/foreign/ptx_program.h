@@ -4,14 +4,21 @@
 
 namespace tilery::foreign {
 
+/// What no operation is known for, as the program writes it.
+struct NotUnderstood {
+  std::string text;
+};
+
 class PtxProgram {
 public:
-  /// Registers are tiles of so many lanes.
-  PtxProgram(Builder &builder, int64_t lanes, const BeforeAccess &beforeAccess)
-      : b(builder), lanes(lanes), beforeAccess(beforeAccess) {}
+  /// Registers are tiles of a shape.
+  PtxProgram(Builder &builder, Shape shape, const BeforeAccess &beforeAccess)
+      : b(builder), shape(std::move(shape)), beforeAccess(beforeAccess) {}
 
-  void run(std::string_view text);
+  /// Throws NotUnderstood.
+  void run(const PtxInstruction &instruction);
   void set(const std::string &name, const Value &value);
+  bool holds(std::string_view name) const;
   /// What a register holds, or a number, as a type.
   Value read(std::string_view operand, DType dtype);
 
@@ -40,12 +47,16 @@ private:
   Register *find(std::string_view name);
 
   Builder &b;
-  int64_t lanes;
+  Shape shape;
   const BeforeAccess &beforeAccess;
   std::vector<Register> registers; // in the order in which they were first set
   std::optional<Value> guard;      // of the instruction: where it is false it does nothing
 };
 
+/// The type of the register that a constraint's letter names.
+std::optional<DType> registerOf(std::string_view letter);
+/// The element type that instructions name: `f32`, `b16`.
+std::optional<DType> ptxType(std::string_view word);
 /// An integer without a sign, of so many bits.
 DType unsignedOf(unsigned bits);
 /// The bits of a register, or its lower ones, as a type.

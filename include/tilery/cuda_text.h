@@ -1,6 +1,8 @@
 #pragma once
 // Device functions in CUDA C++ that programs bring as text, read into trees. What is outside of the few forms that are known is a node
-// `unknown` with its text, so that a function of which a kernel needs another part can be used.
+// `unknown` with its text, so that a function of which a kernel needs another part can be used; and trees carried out on the values of a
+// kernel.
+#include "tilery/builder.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,6 +58,26 @@ struct CudaFunction {
 
 /// The device functions of a text.
 std::vector<CudaFunction> readCuda(std::string_view text);
+
+/// An address that the program passes: the caller knows it by its number.
+struct CudaAddress {
+  size_t number = 0;
+  DType element = DType::F32;
+};
+using CudaArgument = std::variant<Value, Literal, CudaAddress>;
+/// What a function needs of the kernel that calls it.
+class CudaCaller {
+public:
+  virtual ~CudaCaller() = default;
+  /// The elements from an address on.
+  virtual std::vector<Value> load(const CudaAddress &address, size_t count) = 0;
+  virtual void store(const CudaAddress &address, const std::vector<Value> &elements) = 0;
+  /// A function of CUDA's own of scalars; null: none that is known has the name.
+  virtual Value call(const std::string &name, const std::vector<Value> &operands) = 0;
+};
+/// What the function returns: bits that it loaded as `dtype` if there is one; null: nothing. Throws Error for what is not understood.
+Value callCuda(Builder &builder, const CudaFunction &function, const std::vector<CudaArgument> &arguments,
+               std::optional<DType> dtype, CudaCaller &caller);
 
 } // namespace tilery
 #pragma GCC visibility pop

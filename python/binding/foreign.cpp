@@ -4,7 +4,6 @@
 #include "tilery/functions.h"
 #include "tilery/inline_asm.h"
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/variant.h>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -12,34 +11,35 @@ using namespace nb::literals;
 namespace tilery::python {
 
 static void bindTexts(nb::module_ &m) {
-  nb::class_<PtxInstruction>(m, "PtxInstruction")
-      .def_ro("text", &PtxInstruction::text)
-      .def_ro("guarded", &PtxInstruction::guarded)
-      .def_ro("name", &PtxInstruction::name)
-      .def_ro("modifiers", &PtxInstruction::modifiers)
-      .def_ro("operands", &PtxInstruction::operands);
-  m.def("read_ptx", &readPtx, "text"_a);
-  nb::class_<CudaNode>(m, "CudaNode")
-      .def_ro("kind", &CudaNode::kind)
-      .def_ro("text", &CudaNode::text)
-      .def_ro("words", &CudaNode::words)
-      .def_ro("number", &CudaNode::number)
-      .def_ro("parts", &CudaNode::parts);
-  using Parameter = CudaFunction::Parameter;
-  nb::class_<Parameter>(m, "CudaParameter")
-      .def_ro("type", &Parameter::type)
-      .def_ro("name", &Parameter::name)
-      .def_ro("value", &Parameter::value);
-  nb::class_<CudaFunction>(m, "CudaFunction")
-      .def_ro("name", &CudaFunction::name)
-      .def_ro("type", &CudaFunction::type)
-      .def_ro("parameters", &CudaFunction::parameters)
-      .def_ro("types", &CudaFunction::types)
-      .def_ro("directive", &CudaFunction::directive)
-      .def_ro("several", &CudaFunction::several)
-      .def_ro("body", &CudaFunction::body);
+  nb::class_<CudaFunction>(m, "CudaFunction").def_ro("name", &CudaFunction::name);
   m.def("read_cuda", &readCuda, "text"_a);
 }
+
+/// Addresses are pairs of what the program passes and its element type.
+class PythonCaller : public CudaCaller {
+public:
+  PythonCaller(nb::handle load, nb::handle store, nb::handle call) : loads(load), stores(store), calls(call) {}
+
+  CudaArgument argument(nb::handle object) {
+    if (!nb::isinstance<nb::tuple>(object))
+      return std::visit([](const auto &operand) { return CudaArgument(operand); }, toOperand(object));
+    addresses.push_back(object[0]);
+    return CudaAddress{addresses.size() - 1, toDType(object[1])};
+  }
+  std::vector<Value> load(const CudaAddress &address, size_t count) override {
+    return toValues(loads(addresses[address.number], count));
+  }
+  void store(const CudaAddress &address, const std::vector<Value> &elements) override {
+    stores(addresses[address.number], elements);
+  }
+  Value call(const std::string &name, const std::vector<Value> &operands) override {
+    return toOptionalValue(calls(name, operands)).value_or(Value());
+  }
+
+private:
+  nb::handle loads, stores, calls;
+  std::vector<nb::object> addresses;
+};
 
 void bindForeign(nb::module_ &m, nb::class_<Builder> &c) {
   bindTexts(m);
@@ -48,6 +48,18 @@ void bindForeign(nb::module_ &m, nb::class_<Builder> &c) {
     return nb::tuple(nb::cast(philox(b, toValues(counter), toValues(key), rounds)));
   });
   c.def("function", [](Builder &b, const std::string &name, nb::args operands) { return composed(b, name, toValues(operands)); });
+  c.def(
+      "call_cuda",
+      [](Builder &b, const CudaFunction &function, nb::handle arguments, nb::handle dtype, nb::handle load, nb::handle store,
+         nb::handle call) -> nb::object {
+        PythonCaller caller(load, store, call);
+        std::vector<CudaArgument> given;
+        for (nb::handle argument : arguments)
+          given.push_back(caller.argument(argument));
+        Value result = callCuda(b, function, given, dtype.is_none() ? std::nullopt : std::optional(toDType(dtype)), caller);
+        return result ? nb::cast(result) : nb::none();
+      },
+      "function"_a, "arguments"_a, "dtype"_a.none(), "load"_a, "store"_a, "call"_a);
   c.def(
       "inline_asm",
       [](Builder &b, const std::string &text, const std::string &constraints, nb::list results, int64_t pack,

@@ -255,3 +255,62 @@ def test_text_that_is_refused(text, refused):
 def test_arguments_that_are_missing():
     with pytest.raises(TypeError, match="scaled takes 1 to 3 arguments, got 0"):
         computed(lambda X, t: T.call_extern("float32", "scaled"), ARITHMETIC, "float32")
+
+
+INSTRUCTIONS = r"""
+__device__ int majority(int x) { int r; asm("lop3.b32 %0, %1, %2, %3, 0xe8;" : "=r"(r) : "r"(x), "n"(12), "r"(x + 5)); return r; }
+__device__ int clamped(int x) {
+  int r;
+  asm("{ .reg .pred p; setp.lt.s32 p, %1, 0; selp.s32 %0, 0, %1, p; @!p add.s32 %0, %0, 7; }" : "=r"(r) : "r"(x));
+  return r;
+}
+__device__ int bytes(int x) { unsigned r; asm("prmt.b32 %0, %1, %2, 0x0123;" : "=r"(r) : "r"(x), "r"(0)); return r; }
+__device__ float half_of(unsigned x) { float r; asm("add.u32 %0, %1, 0x3f000000;" : "=f"(r) : "r"(x * 0)); return r; }
+__device__ int rest(int x) { int r; asm("rem.s32 %0, %1, 5;" : "=r"(r) : "r"(x)); return r; }
+__device__ double above(int x) { unsigned r; asm("add.s32 %0, %1, 0;" : "=r"(r) : "r"(x)); return r * 1.0; }
+__device__ double exact(double x) { return x; }
+__device__ int of_parts(int x) {
+  uint2 v;
+  asm("mov.b32 %0, %2; add.s32 %1, %2, 3;" : "=r"(v.y), "=r"(v.x) : "r"(x));
+  return v.x * 2 + v.y;
+}
+"""
+
+
+def test_instructions_of_text():
+    def values(name, kind="int32"):
+        return computed(lambda X, t: T.call_extern(kind, name, X[t]), INSTRUCTIONS, kind)
+
+    x, y = values("majority")
+    assert y.tolist() == [(a & 12) | (a & b) | (12 & b) for a, b in zip(x.int().tolist(), (x.int() + 5).tolist())]
+    x, y = values("clamped")
+    assert torch.equal(y, torch.where(x < 0, 0, x + 7))
+    x, y = values("bytes")
+    assert y.tolist() == [int.from_bytes(int(v).to_bytes(4, "big", signed=True), "little", signed=True) for v in x]
+    x, y = values("half_of", "float32")
+    assert torch.equal(y, torch.full_like(y, 0.5))
+    x, y = values("rest")
+    assert torch.equal(y, torch.fmod(x, 5))
+    x, y = values("above", "float64")
+    assert torch.equal(y, x % 2**32)
+    x, y = values("of_parts")
+    assert torch.equal(y, (x + 3) * 2 + x)
+    x, y = computed(lambda X, t: T.call_extern("float64", "exact", 0.1), INSTRUCTIONS, "float64")
+    assert torch.equal(y, torch.full_like(y, 0.1))
+
+
+@pytest.mark.parametrize(
+    "text, refused",
+    [
+        ('int f(int x) { asm("add.s32 %0, %0, 1;" : "+r"(x)); return x; }', "add.s32"),
+        ('int f(int x) { int r; asm("add.sat.s32 %0, %1, 1;" : "=r"(r) : "r"(x)); return r; }', "add.sat.s32"),
+        ('int f(int x) { int r; asm("mov.b32 %0, %1;" : "=r"(r) : "f"(x * 1.0)); return r; }', "mov.b32"),
+        ('int f(int x) { uint2 v; asm("mov.b32 %0, %1;" : "=r"(v.x) : "r"(x)); return v.x; }', "mov.b32"),
+        ('int f(int x) { int r; asm("ld.global.b32 %0, [%1];" : "=r"(r) : "l"(x)); return r; }', "ld.global.b32"),
+        ("int f(int x) { uint4 v; return v.x; }", "v.x"),
+        ("int f(int x) { int y; return y; }", "y"),
+    ],
+)
+def test_instructions_that_are_refused(text, refused):
+    with pytest.raises(NotImplementedError, match="f is text of CUDA in which `" + re.escape(refused)):
+        computed(lambda X, t: T.call_extern("int32", "f", X[t]), "__device__ " + text)
