@@ -44,7 +44,18 @@ static void unsupported(Builder &self, BinaryOp op, DType type) {
   self.fail(Diagnostic::Kind::Type, std::string("invalid operands of type ") + dtypeName(type) + " for operator " + symbolOf(op));
 }
 
+/// 1 in all lanes, also where a program's number was spread over them.
+static bool isOne(mlir::Value value) {
+  auto splat = value.getDefiningOp<tile::SplatOp>();
+  return matchPattern(splat ? splat.getValue() : value, mlir::m_OneFloat());
+}
+
 static mlir::Value floatOp(Builder &self, Builder::Impl &impl, BinaryOp op, mlir::Value x, mlir::Value y, DType type) {
+  // What stands between a product and the sums that it is added to would keep them apart.
+  if ((op == BinaryOp::Mul || op == BinaryOp::TrueDiv || op == BinaryOp::RoundDiv) && isOne(y))
+    return x;
+  if (op == BinaryOp::Mul && isOne(x))
+    return y;
   switch (op) {
   case BinaryOp::Add:
     return impl.create<arith::AddFOp>(x, y);

@@ -6,7 +6,7 @@ import pytest
 import torch
 from language.attention import attention_with_bound
 
-from tilery import compat
+from tilery import _native, compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "attention_users.py")
 HEADS, N, D, BLOCKS = 2, 256, 64, {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8}
@@ -67,15 +67,15 @@ def biased(device, form):
     return kernel.module
 
 
-def paged(device, page):
+def paged(device, page, d=D, rows=128, keys=64):
     length = 320  # 64 keys before the first query
-    q = draw(1, HEADS, N, D, device=device)
-    k, v = (draw(512, D, device=device) for _ in range(2))
+    q = draw(1, HEADS, N, d, device=device)
+    k, v = (draw(512, d, device=device) for _ in range(2))
     out = nothing_yet(q)
     table = torch.randperm(512 // page, device=device).int()
     lengths = torch.tensor([length], dtype=torch.int32, device=device)
-    kernel = PROGRAMS.paged_prefill[(N // 128, HEADS, 1)](
-        q, k, v, out, table, lengths, D**-0.5, HEADS, 512 // page, N, PAGE=page, D=D, **BLOCKS
+    kernel = PROGRAMS.paged_prefill[(N // rows, HEADS, 1)](
+        q, k, v, out, table, lengths, d**-0.5, HEADS, 512 // page, N, PAGE=page, D=d, BLOCK_M=rows, BLOCK_N=keys
     )
     rows = (table.long()[:, None] * page + torch.arange(page, device=device)).flatten()[:length]
     seen = torch.arange(length - N, length, device=device)[:, None] >= torch.arange(length, device=device)
@@ -114,6 +114,8 @@ CASES = {
     "pages of 64": lambda device: paged(device, 64),
     "pages of 16": lambda device: paged(device, 16),
     "a page a key": lambda device: paged(device, 1),
+    "pages of 16, 16 rows": lambda device: paged(device, 16, 128, 16, 32),
+    "pages of 16, 16 rows, 256 wide": lambda device: paged(device, 16, 256, 16, 32),
     "heads in rows": packed_heads,
     "192 and 128 wide": lambda device: widths(device, 192, 128, 192, 128),
     "256 wide": lambda device: widths(device, 256, 256, 256, 256),
@@ -132,3 +134,10 @@ def test_takes_the_path(case, goes_through_blocks):
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_is_right(case):
     case("cuda")
+
+
+def test_products_of_as_many_columns_as_a_launch_gives_registers_for():
+    """Two blocks a multiprocessor: the assembler takes 128 registers for all that an instruction may have."""
+    asm = _native.compile(paged("cpu", 16, 256, 16, 32), disjoint=True, texts=True, target="sm_90a").asm
+    assert ".minnctapersm 2" in asm
+    assert "wgmma.mma_async.sync.aligned.m64n128k16" in asm and "m64n256k16" not in asm

@@ -120,7 +120,7 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
     return !turns || s.fetchers == 1; // a tile has blocks for one warpgroup
   }
   if (s.resident) {
-    s.loadRegisters = 32;
+    s.loadRegisters = s.fetchers ? 64 : 32; // with 72 for places, too few are left for sums of 64 x 256
     s.mathRegisters = ((s.consumers + 1) * registersOfLaunch(s) - s.loadRegisters) / s.consumers / 8 * 8;
     constexpr unsigned more = 8; // of addresses of results that threads store, of functions
     return needed + more * (p.outputs.empty() + p.loop->functions) <= s.mathRegisters;
@@ -369,6 +369,9 @@ bool handsTilesOn(const ScheduleProblem &p) { return p.loop && !p.loop->showsFir
 std::vector<Warpgroups> warpgroupChoices(const ScheduleProblem &p) {
   std::vector<Warpgroups> choices;
   bool small = p.loop && !p.fetch && p.m == 64;
+  if (p.loop && p.fetch && p.m == 64) // one warpgroup waits for another's numbers and copies
+    for (bool late : {true, false})
+      choices.push_back({1, late, 1, 2});
   if (small && handsTilesOn(p)) // such steps wait: another block multiplies meanwhile
     choices.push_back({1, false, 0, 2});
   else if (small && p.loop->waits)

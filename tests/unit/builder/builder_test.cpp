@@ -30,6 +30,20 @@ TEST_F(BuilderTest, BroadcastsLikeNumPy) {
             "shapes [3] and [4] do not go together: each dimension must be equal or 1");
 }
 
+// A program's number, too, that is spread over a tile: a product between two of those would not go on in the sums that it is added to.
+TEST_F(BuilderTest, TimesOneIsNoProduct) {
+  Value tile = b.cast(b.arange(0, 4), DType::F32), one = b.constant(Literal(1.0), DType::F32);
+  for (BinaryOp op : {BinaryOp::Mul, BinaryOp::TrueDiv, BinaryOp::RoundDiv})
+    EXPECT_EQ(b.binary(op, tile, one).shape(), (Shape{4}));
+  b.binary(BinaryOp::Mul, one, tile);
+  b.binary(BinaryOp::TrueDiv, one, tile);
+  b.binary(BinaryOp::Mul, tile, Literal(2.0));
+  b.endKernel();
+  std::string text = b.finish()->text();
+  auto count = [&](const char *op) { return text.find(op) == text.rfind(op) && text.find(op) != std::string::npos; };
+  EXPECT_TRUE(count("arith.mulf") && count("arith.divf")) << text;
+}
+
 TEST_F(BuilderTest, ValuesOfARegionDoNotLeaveIt) {
   b.beginIf(b.binary(BinaryOp::Gt, n, Literal(int64_t(0))));
   Value inner = b.binary(BinaryOp::Add, n, Literal(int64_t(1)));

@@ -220,8 +220,7 @@ void BlockEmitter::runRole(Role &one) {
   Scope scope(*this);
   machine.role(e, one.op.getSymName());
   if (auto registers = one.op.getRegisters()) {
-    unsigned given = block::registersOfAll / (32 * resident * roles.back().end()) / 8 * 8;
-    machine.setRegisters(e, *registers, *registers > given);
+    machine.setRegisters(e, *registers, *registers > registersOfLaunch());
   }
   auto body = [&] { emitBlock(one.op.getBody().front()); };
   if (one.oneThread)

@@ -82,6 +82,7 @@ private:
   /// All before the roles: barriers, and what roles of one thread begin with.
   void begin();
   void runRole(Role &role);
+  unsigned registersOfLaunch() { return block::Gpu::registersOfLaunch(32 * resident * roles.back().end()); } // of a thread
   llvm::Value *isIn(Role &role);
 
   struct Where {

@@ -78,9 +78,11 @@ std::optional<RegisterPlan> registersOf(Value factor, layout::Rows rows) {
   return outer ? std::optional(RegisterPlan{*outer, unsigned(inner.extent(layout::Register)), bits}) : std::nullopt;
 }
 
-std::optional<SumPlan> shareOf(const layout::Layout &sums) {
-  int64_t columns = sums.outputs()[1].extent;
-  for (int64_t n = std::min<int64_t>(columns, 256) / 8 * 8; n > 0; n -= 8) {
+/// registers: of a thread, as a launch gives them, which the assembler takes for all that there are for one instruction (C7602).
+std::optional<SumPlan> shareOf(const layout::Layout &sums, unsigned registers) {
+  constexpr unsigned others = 32; // of one factor and of places
+  int64_t columns = sums.outputs()[1].extent, most = registers > others ? 2 * (registers - others) : 8;
+  for (int64_t n = std::min<int64_t>({columns, 256, std::max<int64_t>(most, 8)}) / 8 * 8; n > 0; n -= 8) {
     for (layout::Rows rows : {layout::Rows::InOrder, layout::Rows::Paired}) {
       std::optional<layout::Layout> outer =
           columns % n ? std::nullopt : layout::divide(sums, layout::wgmmaAccumulator(unsigned(n), rows));
@@ -182,7 +184,7 @@ bool BlockEmitter::ProductStart::plan() {
   RankedTensorType tile = start.getType().getTile();
   auto sharedA = dyn_cast<block::SharedType>(start.getA().getType());
   block::LayoutAttr sumLayout = block::layoutOf(tile);
-  share = sumLayout ? shareOf(sumLayout.getLayout()) : std::nullopt;
+  share = sumLayout ? shareOf(sumLayout.getLayout(), in.registersOfLaunch()) : std::nullopt;
   if (!share || tile.getElementType().isF16())
     return false;
   if (sharedA)

@@ -54,6 +54,27 @@ TEST(Schedule, ProductsInTurnRunBesideNothing) {
     EXPECT_FALSE(inTurn.overlap || inTurn.spread || inTurn.delay || inTurn.held) << inTurn.print();
 }
 
+TEST(Schedule, BlocksWhoseOneWarpgroupWaitsForWhatThreadsFetchRunSideBySide) {
+  auto chosen = [](unsigned columns, unsigned others, bool fetches = true) {
+    ScheduleProblem given = problem(64, columns, 32, 2, {});
+    given.loop = LoopWork();
+    given.loop->products = 2;
+    given.loop->operations = 2 * 2. * 64 * columns * 32;
+    given.loop->lanes = 64 * (columns + 32);
+    given.loop->slotBytes = columns * 128, given.loop->heldBytes = columns * 128;
+    given.loop->words = given.loop->fewerWords = 64 * columns + others;
+    if (fetches)
+      given.fetch = FetchWork{0, 700, 0, 0};
+    return *chooseSchedule(given);
+  };
+  EXPECT_EQ(chosen(64, 64 * 48).resident, 2u);
+  EXPECT_EQ(chosen(64, 64 * 48, false).resident, 0u);
+  Schedule wide = chosen(256, 64 * 48);
+  EXPECT_EQ(wide.resident, 2u);
+  EXPECT_EQ(wide.loadRegisters + wide.mathRegisters, 256u) << wide.print();
+  EXPECT_EQ(chosen(256, 64 * 160).resident, 0u) << "no registers for two";
+}
+
 // A GPU before Hopper that has no room for the factors of two steps: what an override asks for does not make any.
 TEST(Schedule, OverridesOfWhatDoesNotFit) {
   ScheduleProblem given = problem(256, 256, 512, 2);
