@@ -40,6 +40,35 @@ void endCopiesAtOnce(KernelOp kernel) {
   }
 }
 
+/// Variables that are written once, in front of all that reads them, are numbers: loops of several roles that end at one end alike.
+void readVariablesAhead(KernelOp kernel) {
+  for (AllocOp variable : allOf<AllocOp>(kernel)) {
+    ElementStoreOp only;
+    SmallVector<ElementLoadOp> loads;
+    bool others = llvm::any_of(variable.getType().getShape(), [](int64_t size) { return size != 1; });
+    for (Operation *user : variable->getUsers()) {
+      auto store = dyn_cast<ElementStoreOp>(user);
+      if (auto load = dyn_cast<ElementLoadOp>(user))
+        loads.push_back(load);
+      else if (store && !only)
+        only = store;
+      else
+        others = true;
+    }
+    if (others || !only || only->getBlock() != variable->getBlock() || !llvm::all_of(loads, [&](ElementLoadOp load) {
+          Operation *where = only->getBlock()->findAncestorOpInBlock(*load);
+          return where && only->isBeforeInBlock(where);
+        }))
+      continue;
+    for (ElementLoadOp load : loads) {
+      load.replaceAllUsesWith(only.getValue());
+      load.erase();
+    }
+    only.erase();
+    variable.erase();
+  }
+}
+
 /// Moves the ops of some blocks before `end`, in the order of the blocks; loops that wait are merged where all blocks have as many, alike.
 void merge(ArrayRef<Block *> blocks, Operation *end) {
   SmallVector<SmallVector<scf::ForOp>> loops;
@@ -148,6 +177,7 @@ struct OrderRoles : PassWrapper<OrderRoles, OperationPass<KernelOp>> {
     if (!usesBarriers(kernel))
       return;
     endCopiesAtOnce(kernel);
+    readVariablesAhead(kernel);
     if (orderAtOnce(kernel))
       return;
     if (!llvm::all_of(allOf<ThreadsOp>(kernel), meetAlike)) { // threads in lockstep say who comes

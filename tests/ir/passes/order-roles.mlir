@@ -53,6 +53,78 @@ tile.kernel @turn_by_turn(%in: !tile.ptr<f32>, %out: !tile.ptr<f32>) {
 
 // -----
 
+// A variable that was written in front of roles is a number in all of them: their loops end at one end, which only the launch knows.
+// CHECK-LABEL: tile.kernel @counted_before
+// CHECK-SAME:      %[[N:[a-z0-9]+]]: i32
+// CHECK-NOT:     tile.roles
+// CHECK-NOT:     tile.barrier
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[N]] step
+// CHECK:           tile.buffer_store
+// CHECK:           tile.buffer_load
+// CHECK-NOT:     scf.for
+// CHECK:         tile.return
+tile.kernel @counted_before(%in: !tile.access<4xf32>, %out: !tile.access<4xf32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %count = tile.alloc : !tile.buffer<1xi32, local>
+  %buffer = tile.alloc : !tile.buffer<4xf32, shared>
+  %full = tile.barrier_alloc [128] : !tile.barrier<1>
+  %empty = tile.barrier_alloc [128] : !tile.barrier<1>
+  tile.element_store %count[%zero], %n : !tile.buffer<1xi32, local>, (i32), i32
+  tile.roles [128, 128] {
+    %turns = tile.element_load %count[%zero] : !tile.buffer<1xi32, local>, i32 -> i32
+    scf.for %k = %zero to %turns step %one : i32 {
+      %next = arith.addi %k, %one : i32
+      %parity = tile.rem floor %next, %two : i32
+      tile.barrier_wait %empty[%zero], %parity : !tile.barrier<1>, i32, i32
+      %t = tile.load %in : !tile.access<4xf32> -> tensor<4xf32>
+      tile.buffer_store %buffer, %t : !tile.buffer<4xf32, shared>, tensor<4xf32>
+      tile.barrier_arrive %full[%zero] {count = 128} : !tile.barrier<1>, i32
+    }
+  }, {
+    %turns = tile.element_load %count[%zero] : !tile.buffer<1xi32, local>, i32 -> i32
+    scf.for %k = %zero to %turns step %one : i32 {
+      %parity = tile.rem floor %k, %two : i32
+      tile.barrier_wait %full[%zero], %parity : !tile.barrier<1>, i32, i32
+      %t = tile.buffer_load %buffer : !tile.buffer<4xf32, shared> -> tensor<4xf32>
+      tile.store %out, %t : !tile.access<4xf32>, tensor<4xf32>
+      tile.barrier_arrive %empty[%zero] {count = 128} : !tile.barrier<1>, i32
+    }
+  }
+  tile.return
+}
+
+// -----
+
+// A variable that a role writes stays one.
+// CHECK-LABEL: tile.kernel @counted_inside
+// CHECK:         tile.element_load
+// CHECK:         tile.return
+tile.kernel @counted_inside(%in: !tile.access<4xf32>, %out: !tile.access<4xf32>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %count = tile.alloc : !tile.buffer<1xi32, local>
+  %buffer = tile.alloc : !tile.buffer<4xf32, shared>
+  %full = tile.barrier_alloc [128] : !tile.barrier<1>
+  tile.roles [128, 128] {
+    %t = tile.load %in : !tile.access<4xf32> -> tensor<4xf32>
+    tile.buffer_store %buffer, %t : !tile.buffer<4xf32, shared>, tensor<4xf32>
+    tile.element_store %count[%zero], %n : !tile.buffer<1xi32, local>, (i32), i32
+    tile.barrier_arrive %full[%zero] {count = 128} : !tile.barrier<1>, i32
+  }, {
+    tile.barrier_wait %full[%zero], %zero : !tile.barrier<1>, i32, i32
+    %turns = tile.element_load %count[%zero] : !tile.buffer<1xi32, local>, i32 -> i32
+    scf.for %k = %zero to %turns step %one : i32 {
+      %t = tile.buffer_load %buffer : !tile.buffer<4xf32, shared> -> tensor<4xf32>
+      tile.store %out, %t : !tile.access<4xf32>, tensor<4xf32>
+    }
+  }
+  tile.return
+}
+
+// -----
+
 // The second role is first.
 // CHECK-LABEL: tile.kernel @other_order
 // CHECK-NOT:     tile.roles
