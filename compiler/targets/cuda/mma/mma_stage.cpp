@@ -69,23 +69,32 @@ private:
   const MmaPlan &plan;
   const MmaOperand &operand;
   unsigned rowDim, kDim, laneDim;
-  tile::LoadOp async; // the operand, if 16 bytes of memory are 16 bytes of the stage
+  tile::LoadOp async;             // the operand, if 16 bytes of memory are 16 bytes of the stage
+  SmallVector<unsigned> loadDims; // which dimension of the load is that of the operand: products turn what they multiply by
   SmallVector<lower::KnownBound> bounds;
 };
 
 void OperandCopy::findAsync() {
-  auto load = operand.tile.getDefiningOp<tile::LoadOp>();
+  Value tile = operand.tile;
+  for (unsigned d = 0; d < cast<RankedTensorType>(tile.getType()).getRank(); ++d)
+    loadDims.push_back(d);
+  if (auto permute = tile.getDefiningOp<tile::PermuteOp>(); permute && kernel.plan.isVirtual(tile)) {
+    for (auto [d, from] : llvm::enumerate(permute.getOrder()))
+      loadDims[d] = from;
+    tile = permute.getOperand();
+  }
+  auto load = tile.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-  if (!access || !kernel.plan.isVirtual(operand.tile) || load.getIsVolatile() ||
-      (load.getOther() && !tile::isZero(load.getOther())))
+  if (!access || !kernel.plan.isVirtual(tile) || load.getIsVolatile() || (load.getOther() && !tile::isZero(load.getOther())))
     return;
   Type element = lower::elementOf(operand.tile);
   bool same = element.getIntOrFloatBitWidth() == 8 * operand.elementBytes;
   if (!same || laneStride() != operand.elementBytes || operand.lanes * operand.elementBytes != 16)
     return;
   bool tileOfConditions = access.getResidual() && isa<RankedTensorType>(access.getResidual().getType());
-  Value step = access.getSteps()[laneDim];
-  if ((access.isStrided(laneDim) ? matchPattern(step, m_One()) : wrapsAround(step)) && access.getBound(laneDim).size() != 1 &&
+  unsigned lanes = loadDims[laneDim];
+  Value step = access.getSteps()[lanes];
+  if ((access.isStrided(lanes) ? matchPattern(step, m_One()) : wrapsAround(step)) && access.getBound(lanes).size() != 1 &&
       !tileOfConditions)
     async = load;
 }
@@ -147,7 +156,8 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
   }
   // Lanes up to a bound, of a row that exists: the copy takes as many bytes and fills up with zeros.
   auto access = async.getPlace().getDefiningOp<tile::AccessOp>();
-  OperandRange bound = access.getBound(laneDim);
+  unsigned lanes = loadDims[laneDim];
+  OperandRange bound = access.getBound(lanes);
   SmallVector<lower::KnownBound, 1> filled;
   chunk.bytes = b.getInt32(16);
   if (bound.size() == 2) {
@@ -160,11 +170,13 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
   }
   lower::Evaluator::Assumption cut(evaluator, filled);
   lower::Point first(chunk.point);
-  first[laneDim].step = 0;
+  for (auto [d, from] : llvm::enumerate(loadDims))
+    first[from] = chunk.point[d];
+  first[lanes].step = 0;
   lower::Address where = evaluator.address(async.getPlace(), first);
-  if (!access.isStrided(laneDim)) {
+  if (!access.isStrided(lanes)) {
     lower::Point last(first);
-    last[laneDim].base = b.CreateAdd(last[laneDim].base, e.i64(operand.lanes - 1));
+    last[lanes].base = b.CreateAdd(last[lanes].base, e.i64(operand.lanes - 1));
     llvm::Value *distance = b.CreateSub(b.CreatePtrToInt(evaluator.address(async.getPlace(), last).pointer, b.getInt64Ty()),
                                         b.CreatePtrToInt(where.pointer, b.getInt64Ty()));
     result = e.band(result, b.CreateICmpEQ(distance, e.i64((operand.lanes - 1) * operand.elementBytes)));
