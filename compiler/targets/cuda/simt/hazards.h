@@ -21,6 +21,8 @@ public:
     const Footprint &before = unknown ? all : since;
     return meet(next.writes, before.writes) || meet(next.writes, before.reads) || meet(next.reads, before.writes);
   }
+  /// A step of this footprint, repeated, needs no waits between its turns.
+  bool repeats(const Footprint &step) const { return !meet(step.writes, step.writes) && !meet(step.writes, step.reads); }
   bool pending() const { return unknown || !since.reads.empty() || !since.writes.empty(); }
   void add(const Footprint &step) {
     since.reads.append(step.reads);

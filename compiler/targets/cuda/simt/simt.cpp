@@ -15,6 +15,7 @@ namespace tilery::cuda {
 using lower::Index;
 using lower::Lanes;
 using lower::Point;
+using lower::Sink;
 
 SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
@@ -176,9 +177,10 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
 bool SimtEmitter::block(Block &block) {
   lower::Evaluator::OwnedScope scope(evaluator);
   // A loop's body may be entered from its own end. There, threads may still read the second area of exchanges, if they can before.
-  bool loops = isa<scf::ForOp>(block.getParentOp()) && !exchangeRead[0];
+  bool loops = isa<scf::ForOp>(block.getParentOp()) && !exchangeRead[0], known = &block == knownBody;
   if (!isa<tile::KernelOp>(block.getParentOp())) {
-    hazards.lose();
+    if (!known)
+      hazards.lose();
     exchangeRead[0] = !loops;
     exchangeRead[1] = true;
   }
@@ -196,9 +198,57 @@ bool SimtEmitter::block(Block &block) {
   auto steps = plan.steps.find(&block);
   if (isa<tile::ContractOp>(block.getParentOp()) && steps != plan.steps.end() && llvm::any_of(steps->second, leavesTiles))
     barrier(); // all threads read next what operands are made of: tiles of indices, what branches choose, sorted lines
-  hazards.lose();
+  if (!known)
+    hazards.lose();
   exchangeRead[0] = exchangeRead[1] = true;
   return ok;
+}
+
+namespace {
+bool isTile(Type type) { return isa<RankedTensorType>(type); }
+bool isScalarLoad(Operation *op) {
+  auto load = dyn_cast<tile::LoadOp>(op);
+  return load && !isTile(load.getType()) && !load.getIsVolatile();
+}
+bool isArithmetic(Operation *op) {
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
+         llvm::none_of(op->getResultTypes(), isTile);
+}
+} // namespace
+
+std::optional<Footprint> SimtEmitter::footprintOf(scf::ForOp loop) const {
+  if (fetchOf(loop) || plan.elementLoops.contains(loop))
+    return std::nullopt;
+  Footprint all;
+  auto add = [&](const lower::Step &step) {
+    std::optional<Footprint> part;
+    if (Operation *op = step.op) {
+      if (isArithmetic(op) || isa<tile::AllocOp>(op))
+        return true;
+      if (auto inner = dyn_cast<scf::ForOp>(op))
+        part = footprintOf(inner);
+      else if (isScalarLoad(op) && !fetchedNumbers.contains(op))
+        part = {{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}};
+    } else {
+      bool mapped = simtPlan.mapped.contains(&step.nest);
+      if (llvm::none_of(step.nest.sinks,
+                        [&](const Sink &sink) { return sink.kind == Sink::Update || (sink.kind == Sink::Reduce && !mapped); }))
+        part = footprintOf(step.nest);
+    }
+    if (part) {
+      all.reads.append(part->reads);
+      all.writes.append(part->writes);
+    }
+    return part.has_value();
+  };
+  Block *body = loop.getBody();
+  for (const auto *list : {&plan.steps, &plan.copies})
+    if (auto found = list->find(body); found != list->end() && !llvm::all_of(found->second, add))
+      return std::nullopt;
+  for (Operation &op : *body)
+    if (auto found = plan.inits.find(&op); found != plan.inits.end() && !llvm::all_of(found->second, add))
+      return std::nullopt;
+  return all;
 }
 
 bool SimtEmitter::op(Operation *op) {
@@ -211,20 +261,25 @@ bool SimtEmitter::op(Operation *op) {
     machine.waitCopies(e, 0); // others may use its shared memory
     return ok;
   }
-  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
-  bool scalarLoad = isa<tile::LoadOp>(op) && !isTile(op->getResult(0).getType()) && !cast<tile::LoadOp>(op).getIsVolatile();
-  bool arithmetic = op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
-                    llvm::none_of(op->getResultTypes(), isTile);
-  if (perThread || arithmetic || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && !perThread)
+    if (std::optional<Footprint> turn = footprintOf(loop); turn && hazards.repeats(*turn)) {
+      prepare(*turn); // no turn waits: what was there before the loop is waited for in front of it
+      Hazards after = hazards;
+      knownBody = loop.getBody();
+      bool ok = KernelEmitter::op(op);
+      hazards = after;
+      return ok;
+    }
+  if (perThread || isArithmetic(op) || isa<tile::AllocOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return KernelEmitter::op(op);
   if (fetchedNumbers.contains(op))
     return true;
-  if (scalarLoad) {
+  if (isScalarLoad(op)) {
     prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
     return KernelEmitter::op(op);
   }
   // Other blocks may change what is read while threads read it, and control flow hang on it: all get what one thread has read.
-  if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile() && !isTile(load.getType())) {
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && load.getIsVolatile() && !isa<RankedTensorType>(load.getType())) {
     bool ok = true;
     inOneThread(op, [&] { ok = KernelEmitter::op(op); });
     return ok;

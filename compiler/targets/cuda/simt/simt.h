@@ -238,6 +238,8 @@ private:
   /// What a nest reads and writes of memory that threads share.
   Footprint footprintOf(const lower::Nest &nest) const;
   Footprint footprintOf(tile::ScanOp scan) const;
+  /// Of all of its turns; none: not known, or some of its steps wait by themselves.
+  std::optional<Footprint> footprintOf(mlir::scf::ForOp loop) const;
   bool overwrites(const Footprint &step) const {
     auto meets = [&](lower::MemoryClass read) {
       return llvm::any_of(step.writes, [&](auto write) { return lower::mayAlias(read, write, e.options.disjoint); });
@@ -268,8 +270,9 @@ private:
   const CudaTarget &target;
   BlockMachine &machine;
   Hazards hazards;
-  unsigned threads;       // of a program, as `thread` counts them: in all blocks that share it
-  bool perThread = false; // inside code that each thread runs for itself
+  mlir::Block *knownBody = nullptr; // of a loop whose footprint `hazards` has
+  unsigned threads;                 // of a program, as `thread` counts them: in all blocks that share it
+  bool perThread = false;           // inside code that each thread runs for itself
   /// Inside `threads` of fewer threads than the block's, if they wait for each other: whether this is one of them. The others do as the
   /// last one does, but for what it leaves behind.
   llvm::Value *counted = nullptr;

@@ -42,3 +42,12 @@ TEST(Hazards, UnknownPastIsAllThatTheKernelDoes) {
   EXPECT_TRUE(hazards.conflict({{y}, {}}));
   EXPECT_TRUE(hazards.conflict(writesX));
 }
+
+TEST(Hazards, WhatOnlyReadsRepeatsWithoutWaits) {
+  Hazards hazards;
+  hazards.begin({{x}, {x, y}}, true);
+  EXPECT_TRUE(hazards.repeats(readsX));
+  EXPECT_TRUE(hazards.repeats({{x}, {}}));
+  EXPECT_FALSE(hazards.repeats({{x}, {x}}));
+  EXPECT_FALSE(hazards.repeats(writesX));
+}
