@@ -76,6 +76,10 @@ constexpr EnvironmentVariable table[] = {
     {"TILERY_COMPAT", "1 or told",
      "set by `tilery run` for its children, which do as it does; `told`: the user knows what the device \"cuda\" means",
      [](std::string_view text) { return isOneOf(text, {"1", "told"}); }},
+    {"TILERY_CPU_TARGET", "avx2, avx512 or sapphirerapids",
+     "code is made for this kind of processor instead of the one that is there, which must run it: to test and measure code for "
+     "others",
+     [](std::string_view text) { return isOneOf(text, {"avx2", "avx512", "sapphirerapids"}); }},
     {"TILERY_CRASH", "fault, abort, exit or overflow, and a step of the compiler",
      "the compiler crashes where this step begins (`fault STEP`, `abort STEP`, `exit STEP`, `overflow STEP`; a pass by its "
      "argument, "

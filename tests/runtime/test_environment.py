@@ -102,3 +102,16 @@ def test_garbage_in_upstreams_switches(run, name):
 def test_garbage_in_upstreams_precision(run):
     out, err = run(TRITON_F32_DEFAULT="f32")
     assert out.startswith("ValueError the environment variable TRITON_F32_DEFAULT is 'f32'; expected one of tf32, "), err
+
+
+def test_code_for_another_processor(run):
+    """It is the code of that target, in the memory's and the disk cache's names, too; one that does not run here is refused."""
+    here = _native.cpu_features_of("host")
+    for target in ("", "avx2", "avx512", "sapphirerapids", ""):
+        out, err = run(TILERY_CPU_TARGET=target, TILERY_DUMP="llvm")
+        if target and _native.cpu_features_of(target) & ~here:
+            assert out.startswith("ValueError this processor does not run code for TILERY_CPU_TARGET"), (out, err)
+            continue
+        assert out == "right\n", (out, err)
+    _, err = run(TILERY_CPU_TARGET="avx2", TILERY_DUMP="asm", TILERY_CACHE_DIR="")
+    assert "ymm" in err and "zmm" not in err

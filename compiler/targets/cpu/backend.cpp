@@ -3,13 +3,22 @@
 #include "compiler/targets/backend.h"
 #include "compiler/targets/cpu/block_sizes.h"
 #include "compiler/targets/cpu/emit_object.h"
+#include "tilery/environment.h"
 
 namespace tilery::cpu {
 namespace {
 
 /// Throws where code for it cannot be made here.
 const CpuTarget &targetNamed(const std::string &name) {
-  const CpuTarget &target = *findTarget(name);
+  std::string asked = name == "host" ? environmentText("TILERY_CPU_TARGET").value_or("") : "";
+  if (asked.empty())
+    asked = name;
+  const CpuTarget &target = *findTarget(asked);
+  if (asked != name && !hostRuns(target))
+    throw Error({Diagnostic::Kind::Value,
+                 "this processor does not run code for TILERY_CPU_TARGET=" + asked,
+                 "`tilery doctor` says which targets it runs; `tilery compile --target` makes code for others",
+                 {}});
   if (!canEmit(target))
     throw Error({Diagnostic::Kind::Value,
                  "this build of tilery compiles for x86-64 and NVIDIA GPUs only, not for " + name,

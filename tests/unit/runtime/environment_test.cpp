@@ -92,6 +92,7 @@ TEST(Environment, WordsAreThoseThatThereAre) {
                                                                     {"TILERY_COMPAT", "told"},
                                                                     {"TILERY_GPU_TARGET", "sm_80"},
                                                                     {"TILERY_GPU_TARGET", "sm_90a"},
+                                                                    {"TILERY_CPU_TARGET", "avx2"},
                                                                     {"TILERY_CRASH", "fault LLVM: EarlyCSEPass"}})
     EXPECT_EQ(said(name, text), "");
   for (auto [name, text] : std::initializer_list<std::pair<const char *, const char *>>{{"TILERY_DUMP", "tiles"},
@@ -106,6 +107,8 @@ TEST(Environment, WordsAreThoseThatThereAre) {
                                                                                         {"TILERY_GPU_TARGET", "sm_"},
                                                                                         {"TILERY_GPU_TARGET", "sm_90b"},
                                                                                         {"TILERY_GPU_TARGET", "90"},
+                                                                                        {"TILERY_CPU_TARGET", "host"},
+                                                                                        {"TILERY_CPU_TARGET", "avx3"},
                                                                                         {"TILERY_CRASH", "fault"},
                                                                                         {"TILERY_CRASH", "fault "},
                                                                                         {"TILERY_CRASH", "crash planning"}})
