@@ -65,21 +65,31 @@ std::pair<Value, Value> Builder::argReduce(bool isMax, const Value &value, std::
   Shape along(rank, 1);
   along[dim] = input.shape()[dim];
   Value index = broadcastTo(reshape(arange(0, along[dim]), along), input.shape());
-  if (isFloat(input.dtype())) { // a NaN is in no order: which pair is left would hang on who meets whom
+  // A NaN is in no order: which pair is left would hang on who meets whom. It counts as what loses to all others, at a place behind theirs.
+  bool floats = isFloat(input.dtype());
+  Value behind = constant(Literal(along[dim]), DType::I32);
+  if (floats) {
     if (isFloat8(input.dtype()))
       input = cast(input, DType::F32);
     double last = isMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+    index = select(binary(BinaryOp::Ne, input, input), binary(BinaryOp::Add, index, behind), index);
     input = binary(isMax ? BinaryOp::Max : BinaryOp::Min, input,
                    full(input.shape(), constant(Literal(last), input.dtype()), input.dtype()));
   }
   auto args = beginReduce({input, index}, dim);
   Value better = binary(isMax ? BinaryOp::Gt : BinaryOp::Lt, args[0], args[2]);
-  if (tieBreakLeft)
+  if (tieBreakLeft || floats)
     better = binary(BinaryOp::LogicalOr, better,
                     binary(BinaryOp::LogicalAnd, binary(BinaryOp::Eq, args[0], args[2]), binary(BinaryOp::Lt, args[1], args[3])));
   auto results = endReduce({select(better, args[0], args[2]), select(better, args[1], args[3])});
-  return {withKeptDims(*this, cast(results[0], value.dtype()), value, axis, keepDims),
-          withKeptDims(*this, results[1], value, axis, keepDims)};
+  Value best = results[0], place = results[1];
+  if (floats) { // nothing but NaNs
+    Value none = binary(BinaryOp::Ge, place, behind);
+    best = select(none, constant(Literal(std::numeric_limits<double>::quiet_NaN()), best.dtype()), best);
+    place = select(none, binary(BinaryOp::Sub, place, behind), place);
+  }
+  return {withKeptDims(*this, cast(best, value.dtype()), value, axis, keepDims),
+          withKeptDims(*this, place, value, axis, keepDims)};
 }
 
 Value Builder::scan(ReduceKind kind, const Value &value, int64_t axis, bool reverse) {

@@ -330,8 +330,8 @@ public:
 
   // Reductions of one tile; keepDims leaves a dimension of size 1. nullopt axis: all lanes.
   Value reduce(ReduceKind kind, const Value &value, std::optional<int64_t> axis, bool keepDims);
-  /// The extreme lane's value and its index (int32); ties: the lower index when tieBreakLeft. A NaN counts as what loses to all others, -inf
-  /// for the greatest, and is that where it is left.
+  /// The extreme lane's value and its index (int32); ties: the lower index when tieBreakLeft. NaNs lose to all others: nothing but NaNs gives
+  /// NaN and the first one's index.
   std::pair<Value, Value> argReduce(bool isMax, const Value &value, std::optional<int64_t> axis, bool keepDims,
                                     bool tieBreakLeft);
   /// Sums and products of 16-bit floats are carried in 32 bits; each result is rounded once.

@@ -30,13 +30,14 @@ def test_nans_lose(device, axis, rows, columns, dtype, turns):
     x[torch.rand(rows, columns, device=device) < 0.4] = float("nan")
     x[torch.rand(rows, columns, device=device) < 0.1] = float("inf")
     x[:, 0] = float("nan")
+    x[-1, :], x[:, -1] = float("nan"), float("nan")
+    x[rows // 2, ::2], x[::2, columns // 2] = float("-inf"), float("-inf")
     count = columns if axis == 0 else rows
     least, greatest = (torch.full((count,), -1, dtype=torch.int32, device=device) for _ in range(2))
     value = torch.full((count,), -1.0, dtype=dtype, device=device)
     extremes[(1,)](x, least, greatest, value, rows, columns, axis, turns)
-    low, high = x.nan_to_num(float("-inf"), float("inf"), float("-inf")), x.nan_to_num(float("inf"), float("inf"), float("-inf"))
-    top = low.amax(axis, keepdim=True)
-    first = (low == top).int().argmax(axis)  # the first of equal ones
-    assert torch.equal(greatest.long(), first)
-    assert torch.equal(value, top.squeeze(axis))
-    assert torch.equal(least.long(), (high == high.amin(axis, keepdim=True)).int().argmax(axis))
+    for place, sign in ((greatest, 1), (least, -1)):
+        key = torch.where(x.isnan(), -1e9, (sign * x.float()).clamp(-1e6, 1e6))  # the first of equal ones, NaNs behind all
+        assert torch.equal(place.long(), (key == key.amax(axis, keepdim=True)).int().argmax(axis))
+    top = x.gather(axis, greatest.long().unsqueeze(axis)).squeeze(axis)
+    assert torch.equal(value.isnan(), x.isnan().all(axis)) and torch.equal(value.nan_to_num(7), top.nan_to_num(7))
