@@ -15,7 +15,7 @@ from pathlib import Path
 from base_build import build_base
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGETS = "avx2,avx512,sapphirerapids,sm_80,sm_90a"  # every CPU target, the general path of GPUs, Hopper's
+TARGETS = "avx2,avx512,sapphirerapids,sm_80,sm_90a"  # x86's, GPUs without and with Hopper's instructions
 CHUNK = 8  # modules that one process compiles
 RETRIES = 2  # of what differs
 PTX = "// ---- PTX\n"  # tilery-replay writes it between a GPU's LLVM IR and its PTX

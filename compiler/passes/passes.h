@@ -1,4 +1,4 @@
-// Target-independent passes over `tile.kernel`: one file each, in the order of buildPipeline.
+// Target-independent passes over `tile.kernel`: one file each; `buildPipeline` has their order.
 #pragma once
 #include "mlir/Pass/Pass.h"
 #include <memory>

@@ -1,5 +1,6 @@
 #pragma once
-// Kernels that the block level takes: so far one product of boxes, elementwise work, stores; or a loop with such products among other work.
+// Kernels that the block level takes: one product with elementwise work on its result (`ProductKernel`), or products among other work, in
+// loops or without (`LoopKernel`).
 #include "compiler/block/recognise/find_product.h"
 #include "compiler/block/recognise/map_boxes.h"
 #include <variant>

@@ -40,7 +40,7 @@ struct CpuTarget {
 
 /// The processor this process runs on (detected once). x86-64-v3 (AVX2, FMA, F16C) is the least we generate code for.
 const CpuTarget &hostTarget();
-/// Table entry by name: "avx2", "avx512", "sapphirerapids", "aarch64-neon", or "host". Null if there is none.
+/// Table entry by name, or "host". Null if there is none.
 const CpuTarget *findTarget(std::string_view name);
 /// Names of the table entries, "host" excluded.
 std::vector<std::string> targetNames();
