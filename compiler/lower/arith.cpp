@@ -86,6 +86,14 @@ Lanes fewToFloat(Emitter &e, Lanes value, Value integers, StringRef name, int64_
   return name.starts_with("f16") ? b.CreateBitCast(number, e.vectorOf(b.getInt16Ty(), e.lanesOf(number))) : number;
 }
 
+/// All numbers of 8 bits, where the target has the float of `name` of one without a sign by fewer instructions: it gives `bias` more.
+Lanes byteToFloat(Emitter &e, Lanes value, StringRef name, int64_t bias, bool isSigned) {
+  auto &b = e.b;
+  Lanes above = isSigned ? b.CreateXor(value, llvm::ConstantInt::get(value->getType(), 0x80)) : value; // more by 128
+  Lanes biased = e.options.target.function(e, name, {above});
+  return biased ? b.CreateFSub(biased, llvm::ConstantFP::get(biased->getType(), double(bias + (isSigned ? 128 : 0)))) : nullptr;
+}
+
 /// 64-bit integers that f64 has, and that round to a float of few bits as the others do: of those beyond 2^53 the last 11 bits become one,
 /// which says whether any is set.
 Lanes withinF64(Emitter &e, Lanes value, bool isSigned) {
@@ -101,16 +109,21 @@ Lanes withinF64(Emitter &e, Lanes value, bool isSigned) {
 
 Lanes intToFloat(Emitter &e, Lanes value, Value integers, Type to, bool isSigned) {
   auto &b = e.b;
-  bool isWord = isSigned && value->getType()->getScalarSizeInBits() == 32;
+  unsigned bits = value->getType()->getScalarSizeInBits();
+  bool isWord = isSigned && bits == 32, isByte = bits == 8;
   if (Lanes few = isWord && to.isF16() ? fewToFloat(e, value, integers, "f16 of few", 1 << 10) : nullptr)
     return few;
+  if (Lanes half = isByte && to.isF16() ? byteToFloat(e, value, "f16 of a byte", 1 << 10, isSigned) : nullptr)
+    return b.CreateBitCast(half, e.vectorOf(b.getInt16Ty(), e.lanesOf(half)));
   Type compute = to;
   if (isSmallFloat(to)) // else through f64, exact for 32-bit integers, so that only one rounding is left
     compute = fitsF32(integers, isSigned, to) ? Type(Float32Type::get(to.getContext())) : Type(Float64Type::get(to.getContext()));
-  if (isSmallFloat(to) && compute.isF64() && value->getType()->getScalarSizeInBits() == 64)
+  if (isSmallFloat(to) && compute.isF64() && bits == 64)
     value = withinF64(e, value, isSigned);
   llvm::Type *type = e.vectorOf(e.valueType(compute), e.lanesOf(value));
   Lanes result = isWord && compute.isF32() ? fewToFloat(e, value, integers, "f32 of few", 1 << 23) : nullptr;
+  if (isByte && compute.isF32())
+    result = byteToFloat(e, value, "f32 of a byte", 1 << 23, isSigned);
   if (!result)
     result = isSigned ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
   return convertFloat(e, result, compute, to);

@@ -1,4 +1,5 @@
 #include "compiler/block/passes/pipeline_loop.h"
+#include "compiler/analysis/interval.h"
 #include "compiler/block/passes/exchange_access.h"
 #include "compiler/block/passes/near_exponentials.h"
 #include "compiler/ir/zero.h"
@@ -490,6 +491,8 @@ private:
         MmaStartOp::create(builder, location, sum, c, a, b, clear, dot.precision(), dot.isUnsigned(), dot.isUnsigned());
     builder.setInsertionPoint(op);
     Value result = MmaWaitOp::create(builder, location, sum.getTile(), started);
+    if (auto between = analysis::intervalOf(op.getResult()); between && fresh && !addition)
+      result.getDefiningOp()->setAttr(analysis::betweenName, builder.getDenseI64ArrayAttr({between->least, between->greatest}));
     for (ShownFactor *each : {own, ownSecond})
       if (each)
         releaseBehind(*each);

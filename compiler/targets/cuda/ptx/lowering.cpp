@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/ptx/lowering.h"
 #include "compiler/targets/cuda/ptx/math_f32.h"
+#include "llvm/Analysis/VectorUtils.h"
 
 using namespace mlir;
 
@@ -55,7 +56,34 @@ static Lanes biasedFew(Emitter &e, Lanes few, llvm::Type *type, uint64_t bits) {
   auto &b = e.b;
   llvm::Type *integers = e.vectorOf(b.getIntNTy(type->getScalarSizeInBits()), e.lanesOf(few));
   Lanes cut = b.CreateTrunc(few, integers);
-  return b.CreateBitCast(b.CreateOr(cut, llvm::ConstantInt::get(integers, bits)), e.vectorOf(type, e.lanesOf(few)));
+  return b.CreateBitCast(b.CreateAdd(cut, llvm::ConstantInt::get(integers, bits)), e.vectorOf(type, e.lanesOf(few)));
+}
+
+/// The same of bytes, which an instruction takes out of a word and puts below the number's other bytes.
+static Lanes biasedByte(Emitter &e, Lanes value, llvm::Type *type, uint64_t bits) {
+  auto &b = e.b;
+  unsigned lanes = e.lanesOf(value), width = type->getScalarSizeInBits() / 8;
+  constexpr unsigned word = 4;
+  if (lanes % word)
+    return biasedFew(e, b.CreateZExt(value, e.vectorOf(b.getInt32Ty(), lanes)), type, bits);
+  SmallVector<llvm::Constant *> others;
+  for (unsigned i = 0; i < word; ++i)
+    others.push_back(b.getInt8(uint8_t(bits >> 8 * (i % width))));
+  SmallVector<llvm::Value *> numbers;
+  for (unsigned lane = 0; lane < lanes; lane += word / width) {
+    SmallVector<int> chosen;
+    for (unsigned i = 0; i < word; ++i)
+      chosen.push_back(i % width ? word + i : lane % word + i / width);
+    Lanes bytes = b.CreateShuffleVector(e.slice(value, lane / word * word, word), llvm::ConstantVector::get(others), chosen);
+    numbers.push_back(b.CreateBitCast(bytes, e.vectorOf(type, word / width)));
+  }
+  if (width == word) { // of single numbers
+    Lanes all = llvm::PoisonValue::get(e.vectorOf(type, lanes));
+    for (auto [i, number] : llvm::enumerate(numbers))
+      all = b.CreateInsertElement(all, number, i);
+    return all;
+  }
+  return llvm::concatenateVectors(b, numbers);
 }
 
 Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands) const {
@@ -63,6 +91,10 @@ Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands
     return biasedFew(e, operands[0], e.b.getHalfTy(), 0x6400);
   if (name == "f32 of few")
     return biasedFew(e, operands[0], e.b.getFloatTy(), 0x4b000000);
+  if (name == "f16 of a byte")
+    return biasedByte(e, operands[0], e.b.getHalfTy(), 0x6400);
+  if (name == "f32 of a byte")
+    return biasedByte(e, operands[0], e.b.getFloatTy(), 0x4b000000);
   if (!approximates || !operands[0]->getType()->getScalarType()->isFloatTy())
     return nullptr;
   if (name == "exp summed")
