@@ -206,15 +206,26 @@ bool SimtEmitter::block(Block &block) {
 
 namespace {
 bool isTile(Type type) { return isa<RankedTensorType>(type); }
-bool isScalarLoad(Operation *op) {
-  auto load = dyn_cast<tile::LoadOp>(op);
-  return load && !isTile(load.getType()) && !load.getIsVolatile();
-}
 bool isArithmetic(Operation *op) {
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) && llvm::none_of(op->getOperandTypes(), isTile) &&
          llvm::none_of(op->getResultTypes(), isTile);
 }
 } // namespace
+
+std::optional<Footprint> SimtEmitter::footprintOfNumber(Operation *op) const {
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && !isTile(load.getType()) && !load.getIsVolatile())
+    return Footprint{{lower::classOfPlace(load.getPlace())}, {}};
+  if (auto load = dyn_cast<tile::ElementLoadOp>(op))
+    return Footprint{{lower::classOfBuffer(load.getBuffer())}, {}};
+  auto extract = dyn_cast<tile::ExtractOp>(op);
+  if (!extract)
+    return std::nullopt;
+  lower::Pull pull;
+  pull.add(extract.getValue(), [&](Value value) { return !plan.isVirtual(value); });
+  Footprint footprint;
+  addReads(footprint, pull);
+  return footprint;
+}
 
 std::optional<Footprint> SimtEmitter::footprintOf(scf::ForOp loop) const {
   if (fetchOf(loop) || plan.elementLoops.contains(loop))
@@ -227,8 +238,8 @@ std::optional<Footprint> SimtEmitter::footprintOf(scf::ForOp loop) const {
         return true;
       if (auto inner = dyn_cast<scf::ForOp>(op))
         part = footprintOf(inner);
-      else if (isScalarLoad(op) && !fetchedNumbers.contains(op))
-        part = {{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}};
+      else if (!fetchedNumbers.contains(op))
+        part = footprintOfNumber(op);
     } else {
       bool mapped = simtPlan.mapped.contains(&step.nest);
       if (llvm::none_of(step.nest.sinks,
@@ -274,8 +285,8 @@ bool SimtEmitter::op(Operation *op) {
     return KernelEmitter::op(op);
   if (fetchedNumbers.contains(op))
     return true;
-  if (isScalarLoad(op)) {
-    prepare({{lower::classOfPlace(cast<tile::LoadOp>(op).getPlace())}, {}});
+  if (std::optional<Footprint> reads = footprintOfNumber(op)) {
+    prepare(*reads);
     return KernelEmitter::op(op);
   }
   // Other blocks may change what is read while threads read it, and control flow hang on it: all get what one thread has read.

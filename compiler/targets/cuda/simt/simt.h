@@ -238,6 +238,8 @@ private:
   /// What a nest reads and writes of memory that threads share.
   Footprint footprintOf(const lower::Nest &nest) const;
   Footprint footprintOf(tile::ScanOp scan) const;
+  /// Of an op that reads a number from memory or a tile; none: it is another one.
+  std::optional<Footprint> footprintOfNumber(mlir::Operation *op) const;
   /// Of all of its turns; none: not known, or some of its steps wait by themselves.
   std::optional<Footprint> footprintOf(mlir::scf::ForOp loop) const;
   bool overwrites(const Footprint &step) const {
