@@ -138,14 +138,20 @@ Value Planner::betterStored(Value value) {
   return options.target.machine.storesJoined ? inLongRows(best) : best;
 }
 
-/// The tile that products take turned: they read factors along any dimension of what is stored, in vectors along its rows.
+/// The tile that products take turned: they read factors along any dimension of what is stored, in vectors along its rows. Of loads only those
+/// that are worth storing as they lie, gathered rows.
 Value Planner::beforeTurn(Value value) const {
   auto permute = value.getDefiningOp<tile::PermuteOp>();
   if (!permute || !llvm::all_of(value.getUsers(), isProduct))
     return value;
   Value source = permute.getOperand();
-  return source.getParentBlock() == value.getParentBlock() && sites.contains(source) && !isLoad(source.getDefiningOp()) ? source
-                                                                                                                        : value;
+  auto where = sites.find(source);
+  if (source.getParentBlock() != value.getParentBlock() || where == sites.end())
+    return value;
+  auto load = source.getDefiningOp<tile::LoadOp>();
+  bool alongRows = load && neighbourDim(load.getPlace()) == unsigned(cast<RankedTensorType>(load.getType()).getRank() - 1);
+  return !isLoad(source.getDefiningOp()) || (alongRows && (stored(source) || worthStoring(source, where->second))) ? source
+                                                                                                                   : value;
 }
 
 /// The same elements in the shape whose rows are longest, where a tile's own are shorter than a vector: vectors lie along rows.

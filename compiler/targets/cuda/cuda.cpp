@@ -12,6 +12,7 @@
 #include "compiler/lower/kernel_info.h"
 #include "compiler/lower/open_pairs.h"
 #include "compiler/lower/verify_code.h"
+#include "compiler/passes/known_masks.h"
 #include "compiler/progress.h"
 
 using namespace mlir;
@@ -72,8 +73,10 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
     } else {
       if (!why.empty())
         explainGeneral(kernel, why);
-      if (!options.plainTile)
+      if (!options.plainTile) {
+        kernel.walk<WalkOrder::PreOrder>(passes::decideMask); // bounds of lanes keep vectors apart
         lower::openPairs(kernel, lower::Pairs::spread);
+      }
       SimtPlan plan = planSimt(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
       if (options.wantPlan) {
         llvm::raw_string_ostream stream(result.plan);
