@@ -1,6 +1,8 @@
 #include "compiler/passes/known_masks.h"
 #include "compiler/analysis/interval.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+#include <functional>
 
 using namespace mlir;
 
@@ -33,7 +35,8 @@ std::optional<bool> decided(arith::CmpIOp compare) {
   }
 }
 
-bool isTrue(Value mask) { return mask && matchPattern(mask, m_One()); }
+bool isCondition(Value value) { return getElementTypeOrSelf(value.getType()).isInteger(1); }
+bool isTrue(Value mask) { return mask && isCondition(mask) && matchPattern(mask, m_One()); }
 
 /// The access without bounds that always hold.
 void simplify(tile::AccessOp access) {
@@ -77,6 +80,26 @@ void decideMask(Operation *op) {
   } else if (auto access = dyn_cast<tile::AccessOp>(op)) {
     simplify(access);
   }
+}
+
+void decideMasks(tile::KernelOp kernel) {
+  SmallVector<tile::AccessOp> accesses;
+  llvm::SetVector<Operation *> conditions; // operands before users
+  std::function<void(Value)> collect = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isCondition(value) || conditions.contains(op))
+      return;
+    llvm::for_each(op->getOperands(), collect);
+    conditions.insert(op);
+  };
+  kernel.walk([&](tile::AccessOp access) {
+    accesses.push_back(access);
+    llvm::for_each(access.getBounds(), collect);
+    if (access.getResidual())
+      collect(access.getResidual());
+  });
+  llvm::for_each(conditions, decideMask);
+  llvm::for_each(accesses, decideMask);
 }
 
 } // namespace tilery::passes

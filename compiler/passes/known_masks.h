@@ -7,5 +7,7 @@ namespace tilery::passes {
 /// A comparison that comes out the same in every lane becomes a constant, and so does what is computed from it; an access loses bounds that
 /// always hold. For ops in the order in which they are computed.
 void decideMask(mlir::Operation *op);
+/// Of all accesses of the kernel.
+void decideMasks(tile::KernelOp kernel);
 
 } // namespace tilery::passes

@@ -74,7 +74,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
       if (!why.empty())
         explainGeneral(kernel, why);
       if (!options.plainTile) {
-        kernel.walk<WalkOrder::PreOrder>(passes::decideMask); // bounds of lanes keep vectors apart
+        passes::decideMasks(kernel); // bounds of lanes keep vectors apart
         lower::openPairs(kernel, lower::Pairs::spread);
       }
       SimtPlan plan = planSimt(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);

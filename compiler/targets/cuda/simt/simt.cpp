@@ -177,7 +177,7 @@ void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indic
 bool SimtEmitter::block(Block &block) {
   lower::Evaluator::OwnedScope scope(evaluator);
   // A loop's body may be entered from its own end. There, threads may still read the second area of exchanges, if they can before.
-  bool loops = isa<scf::ForOp>(block.getParentOp()) && !exchangeRead[0], known = &block == knownBody;
+  bool loops = isa<scf::ForOp>(block.getParentOp()) && !exchangeRead[0], known = &block == std::exchange(knownBody, nullptr);
   if (!isa<tile::KernelOp>(block.getParentOp())) {
     if (!known)
       hazards.lose();
