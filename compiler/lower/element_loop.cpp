@@ -94,7 +94,7 @@ void ElementLoop::inner() {
   SmallVector<Steady> values;
   bool isRow = ShapedType::getNumElements(shape) == shape[innerDim];
   if (isRow && lanes > 1 && shape[innerDim] >= 2 * int64_t(lanes))
-    values = findSteady(kernel.plan, whole, int(innerDim), loop);
+    values = findSteady(kernel.plan, whole, int(innerDim), evaluator.e.options.target.machine.maskedBits, loop);
   if (values.empty())
     return inOrder();
   Segments segments(evaluator, values, corner, innerDim, shape[innerDim]);

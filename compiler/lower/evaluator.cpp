@@ -161,6 +161,9 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
         if (compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
             surelyBelow(compare.getLhs(), compare.getRhs(), point))
           return b.getTrue();
+        if (compare || isa<arith::AndIOp>(op))
+          if (Lanes lanes = elementOf(tile).isInteger(1) ? heldInSegment(op, point) : nullptr)
+            return lanes;
         if (Lanes lanes = compare ? comparedInSegment(compare, point) : nullptr)
           return lanes;
         SmallVector<Lanes> operands;

@@ -75,6 +75,7 @@ struct InSegment {
   int loop;
   Linear at;
   mlir::Value chosen; // it is this operand; null: it is `at`
+  bool foreseen;      // holds only where everything is its chosen operand
 };
 
 /// `lo <= i < hi` holds for every index of the current body along a nest dimension.
@@ -293,6 +294,15 @@ private:
   std::optional<Address> takenRow(tile::TakeOp take, llvm::ArrayRef<Index> point);
   /// A comparison of 64-bit indices in a segment, of which each counts up by a constant: as one of lane numbers. Null: it is no such one.
   Lanes comparedInSegment(mlir::arith::CmpIOp compare, llvm::ArrayRef<Index> point);
+  // -- conditions that hold between two places of the current segment's row (segment_masks.cpp)
+  struct Held;
+  const Index *startOfSegment() const;
+  bool isKnownAhead(mlir::Value number, llvm::ArrayRef<Index> point, llvm::SmallPtrSetImpl<const void *> &seen);
+  bool heldByComparison(mlir::arith::CmpIOp compare, llvm::ArrayRef<Index> point, const Index &start, Held &held);
+  /// Adds what `condition` asks for.
+  void holdTogether(mlir::Value condition, llvm::ArrayRef<Index> point, const Index &start, Held &held);
+  /// A comparison, or what an `and` joins, as a question of the lanes' positions. Null: it is no such one.
+  Lanes heldInSegment(mlir::Operation *op, llvm::ArrayRef<Index> point);
   bool surelyBelow(mlir::Value tile, mlir::Value bound, llvm::ArrayRef<Index> point);
   Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
   void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);

@@ -4,6 +4,7 @@
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/pull.h"
 #include "compiler/lower/steady.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -22,7 +23,8 @@ using MaybePace = std::optional<Pace>;
 
 class SteadyFinder {
 public:
-  SteadyFinder(const Plan &plan, const Nest &nest, int dim, Operation *around) : plan(plan), dim(dim), around(around) {
+  SteadyFinder(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits, Operation *around)
+      : plan(plan), dim(dim), maskedBits(maskedBits), around(around) {
     auto isStored = [&](Value value) { return !plan.isVirtual(value); };
     for (const Sink &sink : nest.sinks)
       if (sink.kind != Sink::Copy || sink.value)
@@ -39,6 +41,8 @@ public:
   bool addresses = false; // one of them moves the place of an access from lane to lane
 
   void place(Value place, ArrayRef<int> loops) {
+    unsigned bits = elementBytes(cast<tile::AccessType>(place.getType()).getElementType()) * 8;
+    llvm::SaveAndRestore cheap(masksAreCheap, maskedBits && bits >= maskedBits);
     if (auto access = place.getDefiningOp<tile::AccessOp>()) {
       for (auto [d, loop] : llvm::enumerate(loops)) {
         if (!access.isStrided(d))
@@ -91,7 +95,7 @@ private:
     size_t before = found.size();
     if (isa<tile::DivOp, tile::RemOp>(op))
       division(op, loops);
-    else if (isa<arith::CmpIOp, arith::MinSIOp, arith::MaxSIOp, math::AbsIOp>(op))
+    else if (isa<arith::MinSIOp, arith::MaxSIOp, math::AbsIOp>(op) || (isa<arith::CmpIOp>(op) && !masksAreCheap))
       comparison(op, loops);
     else if (auto select = dyn_cast<arith::SelectOp>(op))
       selection(select, loops);
@@ -171,7 +175,13 @@ private:
       return inner ? paceOf(op.lhs, *inner) : std::nullopt;
     }
     case Kind::multiply:
-    case Kind::opaque:
+      break;
+    case Kind::opaque: // integers that hang on a condition
+      if (size_t before = found.size(); isa<arith::CmpIOp>(op.op)) {
+        comparison(op.op, loops);
+        if (found.size() > before)
+          return Pace{0, found.back().foreseen};
+      }
       break;
     }
     return same(op.op, loops);
@@ -238,9 +248,11 @@ private:
     found.push_back({op->getResult(0), SmallVector<int>(loops), moves, step, chosen, chosenIf, foreseen});
   }
 
+  bool masksAreCheap = true; // of what is looked at: vectors compare positions with a segment's (segment_masks.cpp)
   unsigned comparisons = 0;
   const Plan &plan;
   int dim;
+  unsigned maskedBits;
   Operation *around;
   llvm::DenseSet<Value> read; // stored tiles that the nest reads: their memory is theirs until it ends
   llvm::DenseSet<Value> defined;
@@ -250,8 +262,8 @@ private:
 };
 } // namespace
 
-SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, Operation *around) {
-  SteadyFinder finder(plan, nest, dim, around);
+SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits, Operation *around) {
+  SteadyFinder finder(plan, nest, dim, maskedBits, around);
   bool reduces = false;
   SmallVector<int> loops;
   for (unsigned d = 0; d < nest.shape.size(); ++d)

@@ -4,8 +4,6 @@
 // segments, too, so that a vector's lanes exist or not as one, and so do the places where reflected and clamped numbers turn: between them
 // they are one of their operands.
 #include "compiler/lower/segments.h"
-#include "compiler/analysis/interval.h"
-#include "compiler/analysis/magnitude.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/nest.h"
 
@@ -117,7 +115,7 @@ SmallVector<Steady> NestEmitter::steadyInRow() const {
   if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
       nest->shape[innerDim] < 2 * int64_t(std::max(lanes, leastSegment)) || lanes == 1)
     return {};
-  return findSteady(evaluator.plan, *nest, int(innerDim));
+  return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits);
 }
 
 // `body` walks the elements of a stretch, or the first of them, and returns where it has ended.
@@ -232,7 +230,7 @@ void Evaluator::Segment::add(const Steady &steady, const Point &first) {
   Linear at{nullptr, steady.step, nullptr, levelOf(first)};
   if (!steady.chosen)
     at.base = evaluator.e.b.CreateSExtOrTrunc(evaluator.value(steady.result, first), evaluator.e.b.getInt64Ty());
-  evaluator.state.segment.push_back({steady.result, first, loop, at, steady.chosen});
+  evaluator.state.segment.push_back({steady.result, first, loop, at, steady.chosen, steady.foreseen});
 }
 
 const InSegment *Evaluator::segmentOf(Value tile, ArrayRef<Index> point, const Index *&moved, const Index *&first) const {
@@ -251,35 +249,6 @@ const InSegment *Evaluator::segmentOf(Value tile, ArrayRef<Index> point, const I
       return &known;
   }
   return nullptr;
-}
-
-/// Is an integer's size below 2^48, as far as what it is computed of says? Differences of such do not wrap, nor did the sums that they are.
-static bool isSmall(Value value) {
-  constexpr int64_t most = int64_t(1) << 48;
-  auto interval = analysis::intervalOf(value);
-  return analysis::magnitudeOf(value) <= 48 || (interval && interval->least > -most && interval->greatest < most);
-}
-
-// Vectors of 64-bit numbers are two of registers each, and so are their masks.
-Lanes Evaluator::comparedInSegment(arith::CmpIOp compare, ArrayRef<Index> point) {
-  constexpr int64_t mostStep = 1 << 20; // times lanes in 32 bits
-  auto &b = e.b;
-  if (state.segment.empty() || state.lanes == 1 || !elementOf(compare.getLhs()).isInteger(64) ||
-      compare.getPredicate() > arith::CmpIPredicate::sge || !isSmall(compare.getLhs()) || !isSmall(compare.getRhs()))
-    return nullptr;
-  Linear left = linear(compare.getLhs(), point), right = linear(compare.getRhs(), point);
-  int64_t step = left.step - right.step, beyond = std::abs(step) * state.lanes;
-  if (left.lanes || right.lanes || !step || std::abs(step) > mostStep)
-    return nullptr;
-  AtLevel at(*this, std::max(left.level, right.level));
-  llvm::Value *apart = b.CreateSub(right.base, left.base); // lane * step is compared with it
-  apart = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, apart, e.i64(-beyond));
-  apart = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, apart, e.i64(beyond));
-  llvm::Value *lanes = e.iota(b.getInt32Ty(), state.lanes);
-  if (step != 1)
-    lanes = b.CreateMul(lanes, e.splat(b.getInt32(step), state.lanes));
-  Lanes sides[] = {lanes, e.splat(b.CreateTrunc(apart, b.getInt32Ty()), state.lanes)};
-  return emitElementwise(e, compare, sides);
 }
 
 Value Evaluator::chosenInSegment(Value tile, ArrayRef<Index> point) const {

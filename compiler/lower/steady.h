@@ -22,7 +22,9 @@ struct Steady {
 /// What the sinks of a nest compute along its dimension `dim` to find places, or divide for masks and values; operands stand before
 /// what is computed of them. Empty: no quotient changes along a row, or lanes are not walked so. `around`: a loop that runs within
 /// the row's elements, in front of which all must be known; null: none.
-llvm::SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, mlir::Operation *around = nullptr);
+/// `maskedBits`: of the machine (target.h).
+llvm::SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits,
+                                     mlir::Operation *around = nullptr);
 
 /// The nest dimension of each of the operand's where the op moves its lanes; `loops`: of the result's. Nothing for other ops.
 std::optional<llvm::SmallVector<int>> loopsOfOperand(mlir::Operation *op, llvm::ArrayRef<int> loops);
