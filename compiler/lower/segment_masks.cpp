@@ -59,8 +59,8 @@ bool Evaluator::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, c
   auto &b = e.b;
   Predicate predicate = compare.getPredicate();
   llvm::SmallPtrSet<const void *, 16> seen;
-  if (predicate < Predicate::slt || predicate > Predicate::sge || !isSmall(compare.getLhs()) || !isSmall(compare.getRhs()) ||
-      !isKnownAhead(compare.getLhs(), point, seen) || !isKnownAhead(compare.getRhs(), point, seen))
+  if (predicate < Predicate::slt || predicate > Predicate::sge || !isKnownAhead(compare.getLhs(), point, seen) ||
+      !isKnownAhead(compare.getRhs(), point, seen))
     return false;
   Linear left = linear(compare.getLhs(), point), right = linear(compare.getRhs(), point);
   int64_t step = left.step - right.step;
@@ -81,8 +81,14 @@ bool Evaluator::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, c
   // The element at which both are equal, or the one behind it.
   bool rises = step > 0, less = predicate == Predicate::slt || predicate == Predicate::sle;
   bool strict = predicate == Predicate::slt || predicate == Predicate::sgt, ends = rises == less;
-  llvm::Value *apart = rises ? b.CreateSub(right.base, left.base) : b.CreateSub(left.base, right.base);
-  llvm::Value *turn = b.CreateAdd(b.CreateAdd(start.base, apart), e.i64(strict != ends));
+  // What leaves 64 bits lies beyond any row's ends, as what is there instead.
+  bool wraps = !isSmall(compare.getLhs()) || !isSmall(compare.getRhs());
+  auto plus = [&](llvm::Value *x, llvm::Value *y) {
+    return wraps ? b.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, x, y) : b.CreateAdd(x, y);
+  };
+  llvm::Value *subtracted = rises ? left.base : right.base, *other = rises ? right.base : left.base;
+  llvm::Value *apart = wraps ? b.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, other, subtracted) : b.CreateSub(other, subtracted);
+  llvm::Value *turn = plus(plus(apart, start.base), e.i64(strict != ends));
   auto narrow = [&](llvm::Value *&bound, llvm::Intrinsic::ID choose) {
     bound = bound ? b.CreateBinaryIntrinsic(choose, bound, turn) : turn;
   };
