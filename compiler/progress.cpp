@@ -1,6 +1,7 @@
 #include "compiler/progress.h"
 #include "tilery/compilations.h"
 #include "tilery/environment.h"
+#include "tilery/spelling.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/PassInstrumentation.h"
@@ -104,9 +105,7 @@ std::string Progress::longText(const std::string &kernel, int64_t took, int64_t 
   text += seconds(inStep) + " of it for \"" + step.str() + '"';
   if (instructions)
     text += "; LLVM is at a function of " + std::to_string(instructions) + " instructions";
-  return text +
-         "\n  hint: less of it where loops are unrolled (tl.static_range, T.unroll, Python's range) or tiles unpacked into "
-         "scalars\n";
+  return text + "\n  hint: less of it where loops are unrolled (" + spelling().unrolled + ") or tiles unpacked into scalars\n";
 }
 
 void Progress::tell(int64_t took, const llvm::Function *function) {

@@ -58,6 +58,16 @@ uint64_t LaunchArg::slot(const KernelInfo &kernel, const ArgInfo &expected) cons
   return number ? uint64_t(*number) : std::get<uint64_t>(value);
 }
 
+SharedArguments sharedArguments(const KernelInfo &kernel, std::span<const LaunchArg> args) {
+  const size_t count = std::min(args.size(), kernel.args.size());
+  for (size_t second = 1; second < count; ++second)
+    for (size_t first = 0; first < second; ++first)
+      if (args[first].address() && args[first].address() == args[second].address() &&
+          (kernel.args[first].written || kernel.args[second].written))
+        return {first, second};
+  return {};
+}
+
 LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, std::initializer_list<LaunchArg> args,
                     const LaunchOptions &options) {
   const KernelInfo &info = kernel.info();
@@ -84,6 +94,12 @@ LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, st
                    "where the kernel does not touch it, any other address does",
                    {}});
   }
+  if (SharedArguments shared = sharedArguments(info, args); runs && shared && options.flags & TILERY_DISJOINT)
+    throw Error({Diagnostic::Kind::Value,
+                 "arguments '" + info.args[shared.first].name + "' and '" + info.args[shared.second].name + "' of " + info.name +
+                     " are one address, and the kernel writes there; its code is for arguments that do not overlap",
+                 "compile it without CompileOptions::disjoint, and launch it without TILERY_DISJOINT",
+                 {}});
   return launch(kernel, grid.data(), slots.data(), options);
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/fork.h"
 #include "runtime/processor.h"
 #include "tilery/crash_report.h"
+#include "tilery/spelling.h"
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
@@ -74,7 +75,7 @@ void report(const ElfCode *code, uint64_t address, const siginfo_t *info) {
   SourceLineFinder find = sourceLineFinder;
   if (std::string line = find ? find(code->debugObject(), address) : ""; !line.empty())
     text += "  at " + line + "\n";
-  text += "  hint: launch it with debug=True, which checks every access\n";
+  text += std::string("  hint: ") + spelling().checked + "\n";
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/processor.h"
 #include "runtime/updates.h"
 #include "runtime/watch.h"
+#include "tilery/spelling.h"
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -255,7 +256,7 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
     throw Error({Diagnostic::Kind::NotImplemented,
                  "programs that wait for each other (launch_cooperative_grid): those of " + kernel.info().name +
                      " run one after the other on a CPU",
-                 "launch a single program, or with debug=True, where programs take turns",
+                 spelling().serial,
                  {}});
   Job job(kernel, grid, args, options);
   Asker asker(job, options);

@@ -311,6 +311,20 @@ def test_imports_inside_functions_and_relative_ones_are_found(tmp_path):
     assert {p.stem for p in imported(package / "one.py", tmp_path)} == {"two", "three", "four"}
 
 
+def test_errors_for_every_language_are_in_the_words_of_none():
+    """What the builder and the runtime tell C++ and C callers, too, takes its spellings from `spelling()`."""
+    words = re.compile(r"\btl\.|\.to\(|\[:, None\]|\bTrue\b|\bNone\b|=True|\.item\(\)|program_id|num_programs")
+    found = []
+    for folder in ("compiler/builder", "compiler/language", "compiler/foreign", "runtime"):
+        for file in sorted((ROOT / folder).rglob("*.cpp")):
+            code = re.sub(r"//[^\n]*", "", file.read_text())
+            texts = re.findall(r'"((?:[^"\\\n]|\\.)*)"', code)
+            found += [f"{file.relative_to(ROOT)}: {text}" for text in texts if words.search(text) and file.name not in PYTHONS]
+    assert not found, "\n".join(found)
+
+
+PYTHONS = {"spelling.cpp", "print.cpp"}  # how to check a kernel from Python; what device_print prints
+
 # Where the C++ sources may say what one architecture is: the CPU target, and the runtime's few words about its own process.
 ARCHITECTURES = {"runtime/cpu_features.cpp", "runtime/processor.h", "runtime/relocations.cpp", "runtime/relocations.h"}
 OF_X86 = r"x86|X86|mmintrin|cpuid|mxcsr|_mm\d*_|__builtin_ia32|\b[xyz]mm\d|AVX|\bavx|REG_RIP|\bgregs"

@@ -7,7 +7,7 @@ namespace tilery {
 
 std::string literalText(const Literal &literal) {
   if (auto *value = std::get_if<bool>(&literal))
-    return *value ? "True" : "False";
+    return *value ? spelling().truth : spelling().falsehood;
   if (auto *value = std::get_if<int64_t>(&literal))
     return std::to_string(*value);
   if (auto *value = std::get_if<uint64_t>(&literal))

@@ -134,9 +134,8 @@ mlir::Value Builder::Impl::raw(const Value &value) {
     std::string where;
     if (auto chain = self.whereDefined(value); !chain.empty())
       where = " (it was made at " + chain.front().file + ":" + std::to_string(chain.front().line) + ")";
-    self.fail(
-        Diagnostic::Kind::Name, "this value exists only inside the loop or branch that made it" + where,
-        "assign it before the loop or in every branch, so that it is carried out; in C++ the loop is given what it carries");
+    self.fail(Diagnostic::Kind::Name, "this value exists only inside the loop or branch that made it" + where,
+              spelling().carried);
   }
   return toMlir(value.handle);
 }

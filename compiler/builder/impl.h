@@ -2,6 +2,7 @@
 // What the files of the builder share.
 #include "compiler/builder/module_impl.h"
 #include "tilery/builder.h"
+#include "tilery/spelling.h"
 
 namespace tilery {
 

@@ -16,7 +16,7 @@ mlir::Value Builder::Impl::mask(const std::optional<Operand> &operand, const Sha
     self.fail(Diagnostic::Kind::Value,
               "the mask has shape " + shapeText(value.shape()) + ", the pointer " + shapeText(shape) +
                   ": a pointer is not broadcast to its mask",
-              shape.empty() ? "make the pointer a tile, for example by adding tl.arange" : "");
+              shape.empty() ? std::string("make the pointer a tile, for example by adding ") + spelling().range : "");
   return raw(self.broadcastTo(self.cast(value, DType::Bool), shape));
 }
 
@@ -88,7 +88,7 @@ Value Builder::load(const Value &pointer, const std::optional<Operand> &mask, co
                     const LoadOptions &options) {
   requirePointer(*this, pointer, "load");
   if (other && !mask)
-    fail(Diagnostic::Kind::Value, "`other` cannot be provided without `mask`", "add mask=..., or leave out other");
+    fail(Diagnostic::Kind::Value, "`other` cannot be provided without `mask`", "give a mask, too, or leave out `other`");
   return load(pointerPlace(pointer, mask), other, options);
 }
 

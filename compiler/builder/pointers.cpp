@@ -24,8 +24,9 @@ void Builder::Impl::failAddress(const std::string &wanted, const Value &pointer)
                     : name.empty() ? "this is an address (" + pointer.type.str() + ")"
                                    : "this is an address in `" + name + "` (" + pointer.type.str() + ")";
   if (policy == Policy::Triton)
-    hint = isArgument ? "launch with the number, " + name + ".item(), or read it in the kernel: tl.load(" + name + ")"
-                      : "read what lies there with tl.load";
+    hint = isArgument ? "launch with the number, " + name + spelling().scalarOf +
+                            ", or read it in the kernel: " + spelling().load + "(" + name + ")"
+                      : std::string("read what lies there with ") + spelling().load;
   self.fail(Diagnostic::Kind::Type, wanted + ", and " + got, hint);
 }
 

@@ -101,7 +101,7 @@ static DType tritonIntegers(Builder &self, DType a, DType b, BinaryOp op) {
   bool ua = unsignedRank(a), ub = unsignedRank(b);
   if (divides(op) && ua != ub)
     self.fail(Diagnostic::Kind::Type,
-              std::string("Cannot use /, // or % with ") + dtypeName(a) + " and " + dtypeName(b) +
+              std::string("Cannot use ") + spelling().division + " with " + dtypeName(a) + " and " + dtypeName(b) +
                   " because they have different signedness",
               "cast one of them to the other's type");
   if (ua == ub)

@@ -122,7 +122,7 @@ Value Builder::dot(const Value &a, const Value &b, const std::optional<Value> &a
   if (isFloat(b.dtype()) != floats || (mixed && floats && impl->policy == Policy::Triton) || isBool(a.dtype()) ||
       isBool(b.dtype()))
     fail(Diagnostic::Kind::Type, "dot needs operands of one type, got " + a.type.str() + " and " + b.type.str(),
-         "cast one of them with .to(...)");
+         std::string("cast one of them with ") + spelling().conversion);
   if (floats != isFloat(accType))
     fail(Diagnostic::Kind::Type, std::string("dot of ") + dtypeName(a.dtype()) + " cannot accumulate in " + dtypeName(accType));
   Shape shape = a.shape();

@@ -53,7 +53,7 @@ void gemm(Builder &b, const Region &A, const Region &B, const Region &C, const G
       b.fail(Kind::Assertion,
              std::string("T.gemm ") + axis + " shape check failed: " + first + " = " + std::to_string(x) + ", " + second + " = " +
                  std::to_string(y) + names,
-             "C (M, N) takes A (M, K), or (K, M) with transpose_A=True, and B (K, N), or (N, K) with transpose_B=True");
+             "C (M, N) takes A (M, K), or (K, M) where transpose_A is set, and B (K, N), or (N, K) where transpose_B is");
   };
   auto shapes = [&](const Region &x, const Shape &xs, const Region &y, const Shape &ys) {
     return " (`" + x.name + "` is " + regionShapeText(xs) + ", `" + y.name + "` is " + regionShapeText(ys) + ")";

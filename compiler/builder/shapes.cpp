@@ -21,12 +21,12 @@ static void checkShape(Builder &self, const Shape &shape) {
 
 Value Builder::programId(int axis) {
   if (axis < 0 || axis > 2)
-    fail(Diagnostic::Kind::Value, "program_id axis must be 0, 1 or 2, got " + std::to_string(axis));
+    fail(Diagnostic::Kind::Value, "a grid has the axes 0, 1 and 2, got " + std::to_string(axis));
   return impl->wrap(impl->create<tile::ProgramIdOp>(axis), DType::I32);
 }
 Value Builder::numPrograms(int axis) {
   if (axis < 0 || axis > 2)
-    fail(Diagnostic::Kind::Value, "num_programs axis must be 0, 1 or 2, got " + std::to_string(axis));
+    fail(Diagnostic::Kind::Value, "a grid has the axes 0, 1 and 2, got " + std::to_string(axis));
   return impl->wrap(impl->create<tile::NumProgramsOp>(axis), DType::I32);
 }
 Value Builder::arange(int64_t start, int64_t end) {
@@ -82,7 +82,7 @@ std::vector<Value> Builder::broadcast(const std::vector<Value> &values) {
           if (!each.shape().empty())
             shapes += (shapes.empty() ? "" : " and ") + shapeText(each.shape());
         fail(Diagnostic::Kind::Value, "shapes " + shapes + " do not go together: each dimension must be equal or 1",
-             "add dimensions with [:, None] or [None, :], or make the block sizes equal");
+             std::string("add dimensions with ") + spelling().newDimension + ", or make the block sizes equal");
       }
       size = std::max(size, other[i]);
     }

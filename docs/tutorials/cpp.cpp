@@ -73,7 +73,8 @@ static void vectorAdd() {
 
 // %% [markdown]
 // `launch` waits until all programs are done. It checks number and types of the arguments: an `int64_t` for the `int32_t` above is
-// an error that names the parameter. Pointers must not overlap where one of them is written, unless the `Program` is told so.
+// an error that names the parameter. Pointers must not overlap where one of them is written, unless they are equal (a launch in
+// place) or the `Program` is told so.
 //
 // ## Softmax
 //

@@ -47,6 +47,8 @@ public:
   /// width, one to const elements where the kernel stores, a fraction for an integer, an integer that the parameter cannot hold or of
   /// 64 bits for one of fewer, ...
   uint64_t slot(const KernelInfo &kernel, const ArgInfo &expected) const;
+  /// Of a pointer; null: a number.
+  const void *address() const { return std::holds_alternative<const void *>(value) ? std::get<const void *>(value) : nullptr; }
 
 private:
   std::variant<const void *, int64_t, uint64_t, double> value;
@@ -54,8 +56,17 @@ private:
   bool readOnly = false;     ///< a pointer to const
 };
 
+/// Two arguments that are one address, where the kernel may write to one of them. How far behind their addresses arguments go a launch does
+/// not know: others may overlap, too.
+struct SharedArguments {
+  size_t first = 0, second = 0; ///< positions; equal: there are none
+  explicit operator bool() const { return first != second; }
+};
+SharedArguments sharedArguments(const KernelInfo &kernel, std::span<const LaunchArg> args);
+
 /// As launch of runtime.h, which see; throws Error, too, for a wrong number or type of arguments. What a kernel was compiled for is the
-/// caller's to promise: options.flags has TILERY_DISJOINT if CompileOptions::disjoint was set.
+/// caller's to promise: options.flags has TILERY_DISJOINT if CompileOptions::disjoint was set. Arguments that are seen to break that promise
+/// (sharedArguments) are refused.
 LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, std::initializer_list<LaunchArg> args,
                     const LaunchOptions &options = {});
 

@@ -118,23 +118,25 @@ template <typename T> Param in(std::string name) { return {std::move(name), Type
 template <typename T> Param out(std::string name) { return {std::move(name), Type{dtypeOf<T>(), {}, true, false}}; }
 template <typename T> Param scalar(std::string name) { return {std::move(name), Type{dtypeOf<T>(), {}}}; }
 
-/// A compiled kernel. Pointers passed to launch must not overlap where one of them is written, unless `mayAlias`.
+/// A compiled kernel. Pointers passed to launch must not overlap where one of them is written, unless `mayAlias` or they are equal: a
+/// launch in place takes code of its own, which is compiled then.
 class Program {
 public:
   using Body = std::function<void(const std::vector<Tile> &)>;
   Program(const std::string &name, const std::vector<Param> &params, const Body &body, bool mayAlias = false);
   /// Arguments in the order of the parameters: pointers to the declared element types and numbers. Waits until all programs are done.
   /// Throws Error if the number of arguments or a type is wrong.
-  template <typename... Args> void launch(std::array<int64_t, 3> grid, Args... args) const {
-    tilery::launch(*kernels.front(), grid, {args...}, {.flags = mayAlias ? 0 : TILERY_DISJOINT});
-  }
+  template <typename... Args> void launch(std::array<int64_t, 3> grid, Args... args) const { run(grid, {args...}); }
   template <typename... Args> void launch(int64_t programs, Args... args) const { launch({programs, 1, 1}, args...); }
   const Compiled &compiled() const { return compiled_; }
 
 private:
+  struct InPlace;
+  void run(const std::array<int64_t, 3> &grid, std::initializer_list<LaunchArg> args) const;
   bool mayAlias;
   Compiled compiled_;
   std::vector<KernelPtr> kernels;
+  std::shared_ptr<InPlace> inPlace; ///< what copies of a Program share
 };
 
 } // namespace tilery

@@ -2,11 +2,27 @@
 #include "binding.h"
 #include "tilery/arrange.h"
 #include "tilery/gpu_error.h"
+#include "tilery/spelling.h"
 #include <nanobind/stl/string.h>
 
 namespace nb = nanobind;
 
 namespace tilery::python {
+
+static constexpr Spelling ofPython{
+    .truth = "True",
+    .falsehood = "False",
+    .division = "/, // or %",
+    .conversion = ".to(...)",
+    .newDimension = "[:, None] or [None, :]",
+    .range = "tl.arange",
+    .load = "tl.load",
+    .scalarOf = ".item()",
+    .carried = "assign it before the loop or in every branch, so that it is carried out",
+    .unrolled = "tl.static_range, T.unroll, Python's range",
+    .checked = "launch it with debug=True, which checks every access",
+    .serial = "launch a single program, or with debug=True, where programs take turns",
+};
 
 static PyObject *builtinOf(Diagnostic::Kind kind) {
   switch (kind) {
@@ -90,6 +106,7 @@ void refuseOthers(const char *function, const nb::args &more, const nb::kwargs &
 }
 
 void bindErrors(nb::module_ &) {
+  setSpelling(ofPython);
   nb::register_exception_translator(
       [](const std::exception_ptr &pointer, void *) {
         try {

@@ -1,6 +1,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/library.h"
 #include "tilery/runtime.h"
+#include "tilery/spelling.h"
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -215,8 +216,9 @@ void fail(int result, const std::string &what) {
   case 716: // MISALIGNED_ADDRESS
   case 717: // INVALID_ADDRESS_SPACE
     fault = GpuError::Fault::IllegalAddress;
-    hint = "this kernel, or one launched before it, read or wrote outside its tensors: CUDA_LAUNCH_BLOCKING=1 says which, "
-           "debug=True on CPU tensors says where";
+    hint = std::string(
+               "this kernel, or one launched before it, read or wrote outside its tensors: CUDA_LAUNCH_BLOCKING=1 says which; ") +
+           spelling().checked;
     break;
   case 701: // LAUNCH_OUT_OF_RESOURCES
     hint = "use smaller tiles, fewer stages or fewer warps";

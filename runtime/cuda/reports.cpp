@@ -1,6 +1,7 @@
 #include "runtime/cuda/reports.h"
 #include "runtime/callbacks.h"
 #include "runtime/print.h"
+#include "tilery/spelling.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -27,7 +28,7 @@ const ReportSite &siteOf(const KernelInfo &info, uint64_t number, size_t bytes) 
     throw Error(
         {Diagnostic::Kind::Runtime,
          "what " + info.name + " printed was written over: it, or a kernel beside it, stores where no tensor of its own is",
-         "launch it with debug=True, which checks every access",
+         spelling().checked,
          {}});
   return info.gpu.sites[number];
 }

@@ -123,7 +123,7 @@ TEST_F(BuilderTest, LoopsCarry) {
 TEST_F(BuilderTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(errorOf([&] { b.load(n, {}, {}); }), "load needs a pointer or a tile of pointers, got int32");
   EXPECT_EQ(errorOf([&] { b.arange(4, 4); }), "arange needs end > start, got 4 and 4");
-  EXPECT_EQ(errorOf([&] { b.programId(3); }), "program_id axis must be 0, 1 or 2, got 3");
+  EXPECT_EQ(errorOf([&] { b.programId(3); }), "a grid has the axes 0, 1 and 2, got 3");
   EXPECT_EQ(errorOf([&] { b.reshape(b.arange(0, 6), {4, 2}); }), "cannot reshape [6] to [4, 2]: the numbers of elements differ");
   Value x = b.full({16, 8}, Literal(0.0), DType::F32), y = b.full({16, 8}, Literal(0.0), DType::F32);
   EXPECT_EQ(errorOf([&] { b.dot(x, y, {}, {}, DType::F32, {}); }),

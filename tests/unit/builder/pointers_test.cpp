@@ -74,7 +74,7 @@ TEST_F(PointersTest, EverythingElseTakesNumbers) {
 TEST_F(PointersTest, RefusalsNameTheArgument) {
   Diagnostic found = refusalOf([&] { b.binary(BinaryOp::Lt, lanes, n); });
   EXPECT_EQ(found.message, "operator < takes numbers, and `n` is the address of a tensor (pointer<int64>)");
-  EXPECT_EQ(found.hint, "launch with the number, n.item(), or read it in the kernel: tl.load(n)");
+  EXPECT_EQ(found.hint, "launch with the number, n[0], or read it in the kernel: load(n)");
   found = refusalOf([&] { b.binary(BinaryOp::Eq, b.expandDims(tile, 0), Literal(int64_t(0))); });
   EXPECT_EQ(found.message, "operator == takes numbers, and this is an address in `n` (pointer<int64>[1, 16])");
 }

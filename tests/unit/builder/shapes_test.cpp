@@ -23,7 +23,7 @@ TEST_F(BuilderShapes, Ranges) {
   EXPECT_EQ(b.arange(3, 8).type, (Type{DType::I32, {5}}));
   EXPECT_EQ(errorOf([&] { b.arange(4, 4); }), "arange needs end > start, got 4 and 4");
   EXPECT_EQ(errorOf([&] { b.arange(-1, 4); }), "arange bounds must fit in int32 and be non-negative");
-  EXPECT_EQ(errorOf([&] { b.programId(3); }), "program_id axis must be 0, 1 or 2, got 3");
+  EXPECT_EQ(errorOf([&] { b.programId(3); }), "a grid has the axes 0, 1 and 2, got 3");
 }
 
 TEST_F(BuilderShapes, Broadcasting) {

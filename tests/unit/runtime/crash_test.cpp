@@ -47,7 +47,8 @@ TEST(CrashDeathTest, NamesKernelAddressAndLine) {
         storeTo(24);
       },
       testing::KilledBySignal(SIGSEGV),
-      "^tilery: kernel k touched memory that is not there \\(address 0x18\\)\n  at here.py:7\n  hint: launch it with debug=True");
+      "^tilery: kernel k touched memory that is not there \\(address 0x18\\)\n  at here.py:7\n  hint: the same kernel "
+      ".*debug=True");
   EXPECT_EXIT(
       {
         setSourceLineFinder(nullptr);

@@ -1,0 +1,25 @@
+#include "tilery/spelling.h"
+
+namespace tilery {
+namespace {
+constexpr Spelling ofCpp{
+    .truth = "true",
+    .falsehood = "false",
+    .division = "/ or %",
+    .conversion = "x.to(DType::...)",
+    .newDimension = "x.expand(1) or x.expand(0)",
+    .range = "arange",
+    .load = "load",
+    .scalarOf = "[0]",
+    .carried = "name it among what the loop or branch carries",
+    .unrolled = "loops of C++ around tiles",
+    .checked = "the same kernel in one of Python's languages, launched with debug=True, has every access checked",
+    .serial = "launch a single program",
+};
+const Spelling *current = &ofCpp;
+} // namespace
+
+const Spelling &spelling() { return *current; }
+void setSpelling(const Spelling &spelling) { current = &spelling; }
+
+} // namespace tilery
