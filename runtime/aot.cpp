@@ -72,7 +72,11 @@ int call(Bundle &bundle, uint32_t number, const TileryArgument *given, uint32_t 
     tensors[i] = {given[i].data, parameter.dtype, parameter.rank, given[i].shape, given[i].strides, {}};
     arguments[i].tensor = &tensors[i];
   }
-  return bundle.call(number, arguments, grid, place) ? TILERY_OK : TILERY_NO_VARIANT;
+  if (bundle.call(number, arguments, grid, place))
+    return TILERY_OK;
+  const std::string extent = bundle.wrongExtent(number, arguments, place);
+  lastError = entry.name + " was not compiled for this kind of call or machine" + (extent.empty() ? "" : ": " + extent);
+  return TILERY_NO_VARIANT;
 }
 
 std::mutex opening;
@@ -98,10 +102,7 @@ extern "C" int tilery_aot_call(TileryBundle **bundle, const void *bytes, uint64_
         __atomic_store_n(bundle, reinterpret_cast<TileryBundle *>(known), __ATOMIC_RELEASE);
       }
     }
-    int result = call(*known, entry, arguments, count, grid, {.device = deviceOf(device), .stream = stream});
-    if (result == TILERY_NO_VARIANT)
-      lastError = known->entries().at(entry).name + " was not compiled for this kind of call or machine";
-    return result;
+    return call(*known, entry, arguments, count, grid, {.device = deviceOf(device), .stream = stream});
   } catch (const Error &error) {
     lastError = error.diagnostic().message;
   } catch (const std::exception &error) {

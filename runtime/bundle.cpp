@@ -181,6 +181,33 @@ Bundle::Loaded &Bundle::load(const BundleVariant &variant) {
   return *loaded.emplace_back(&variant, std::move(code)).second;
 }
 
+std::string Bundle::wrongExtent(size_t number, std::span<const HostArgument> arguments, Place place) const {
+  using Kind = BundleCondition::Kind;
+  const BundleEntry &entry = all.at(number);
+  std::string wrong;
+  for (const BundleVariant &variant : entry.variants) {
+    const BundleCondition *extent = nullptr;
+    bool isForPlace = true;
+    for (const BundleCondition &condition : variant.conditions) {
+      if (holds(condition, arguments, place))
+        continue;
+      isForPlace &= condition.kind != Kind::Cpu && condition.kind != Kind::Gpu && condition.kind != Kind::GpuExactly &&
+                    condition.kind != Kind::NumberIs;
+      if (condition.kind == Kind::ExtentIs && !extent)
+        extent = &condition;
+    }
+    if (!isForPlace)
+      continue;
+    if (!extent)
+      return {};
+    if (wrong.empty())
+      wrong = "argument '" + entry.parameters[extent->argument].name + "' has " +
+              std::to_string(arguments[extent->argument].tensor->extents[extent->dim]) + " elements in dimension " +
+              std::to_string(extent->dim) + "; " + std::to_string(extent->value) + " are expected";
+  }
+  return wrong;
+}
+
 bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const int64_t *grid, Place place) {
   const BundleEntry &entry = all.at(number);
   if (arguments.size() != entry.parameters.size())

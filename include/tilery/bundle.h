@@ -76,6 +76,8 @@ public:
   };
   /// False: there is no variant for this call. Numbers: the bits of their parameter's type, extended to 64. Throws Error.
   bool call(size_t entry, std::span<const HostArgument> arguments, const int64_t *grid, Place place);
+  /// Of a call for which there is no variant: the extent that all code for its place takes another way; empty: it is not that.
+  std::string wrongExtent(size_t entry, std::span<const HostArgument> arguments, Place place) const;
 
 private:
   struct Loaded;

@@ -59,6 +59,9 @@ int main(void) {
   }
   result = launch_scaled(0, tx, (NineToothedTensor){0, 0, 0}, ty);
   printf("%d %s\n", result, tilery_aot_error());
+  uint64_t shorter[] = {70, 89};
+  result = launch_scaled(0, tx, ts, (NineToothedTensor){y, shorter, dense});
+  printf("%d %s\n", result, tilery_aot_error());
   return 0;
 }
 """,
@@ -72,10 +75,44 @@ int main(void) {
         refused + "strides are null (rows that lie one behind the other have 90, 1)",
         refused + "data is null",
         "2 argument 'scale' of launch_scaled is a number, which its data points to; got null",
+        "2 launch_scaled: arguments `x` and `y` are cut into the same tiles, and have 90 and 89 elements there "
+        "(in their dimensions 1 and 1)",
     ]
     x, y = torch.randn(33, 65), torch.empty(33, 65)
     kernel(x, 0.5, y)
     torch.testing.assert_close(y, x * 0.5 + 1)
+
+
+@needs_compiler
+def test_sizes_that_a_kernel_was_compiled_for_are_named(tmp_path):
+    def twice(x, y):
+        y = x * 2  # noqa: F841
+
+    tensors = [Tensor(shape=(4, 8), dtype=ninetoothed.float32) for _ in range(2)]
+    ninetoothed.make(
+        lambda x, y: (x.tile((4, 8)), y.tile((4, 8))), twice, tensors, caller="cpu", kernel_name="twice", output_dir=tmp_path
+    )
+    text = run_c(
+        tmp_path,
+        ["twice"],
+        r"""
+#include "twice.h"
+#include <stdio.h>
+int main(void) {
+  static float x[32], y[36];
+  uint64_t shape[] = {4, 8}, other[] = {4, 9};
+  int64_t dense[] = {8, 1}, wide[] = {9, 1};
+  int done = launch_twice(0, (NineToothedTensor){x, shape, dense}, (NineToothedTensor){y, shape, dense});
+  int result = launch_twice(0, (NineToothedTensor){x, shape, dense}, (NineToothedTensor){y, other, wide});
+  printf("%d %d %s\n", done, result, tilery_aot_error());
+  return 0;
+}
+""",
+    )
+    assert text.strip() == (
+        "0 1 launch_twice was not compiled for this kind of call or machine: "
+        "argument 'y' has 9 elements in dimension 1; 8 are expected"
+    )
 
 
 def doubled(x, y):

@@ -322,7 +322,10 @@ def _compiled_as(
         arguments.append(kernel._argument(name, tensor, (known, *of_rows), dict(numbers)))
     signature = _Signature((), form)
 
-    return CompiledKernel(kernel.application, arguments, kernel.hints, signature, form != "any"), conditions
+    compiled = CompiledKernel(
+        kernel.application, arguments, kernel.hints, signature, form != "any", checks_sizes=True
+    )
+    return compiled, conditions
 
 
 def _known(tensor: Tensor, parameter: bundles.Parameter, position: int, form: str) -> tuple[tuple[Any, ...], list[Any]]:

@@ -26,12 +26,14 @@ class CompiledKernel(compile.CompiledKernel):
         masked: bool = False,
         debug: bool = False,
         given: Mapping[str, Mapping[str, Any]] | None = None,
+        checks_sizes: bool = False,
     ) -> None:
         self.application, self.arguments, self.hints, self.masked = application, arguments, hints, masked
         self.given = given or {}  # {function: options} that decide about no code
         self.tensors: Sequence[Any] = ()  # as they are arranged, before numbers are known
         self.debug = debug  # what is traced checks more, and is never compiled
-        specialisation = ["ninetoothed", describe(arguments), hints, masked]
+        self.checks_sizes = checks_sizes  # its callers have no debug launches
+        specialisation = ["ninetoothed", describe(arguments), hints, masked, checks_sizes]
         super().__init__(application.__name__, application, specialisation, signature, disjoint=disjoint)
 
     def ignored_by_call(self) -> Sequence[Ignored]:
@@ -49,7 +51,7 @@ class CompiledKernel(compile.CompiledKernel):
     def trace(self) -> Kept:
         from .trace import compile_application  # an application that the disk cache has is not traced
 
-        how = self.arguments, self.hints, self.masked, self.debug
+        how = self.arguments, self.hints, self.masked, self.debug, self.checks_sizes
         return Kept.of(lambda: compile_application(self.application, *how), shared="ntl")
 
     def load(self, image: bytes) -> Any:

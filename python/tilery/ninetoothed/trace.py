@@ -26,12 +26,13 @@ def compile_application(
     hints: Mapping[str, Any] | None = None,
     masked: bool = False,
     debug: bool = False,
+    checks_sizes: bool = False,
 ) -> Any:
     """Traces. hints: {name: value} for targets. Returns the module.
 
     :param masked: the arguments' grids differ: each takes its own digits of the linear id, and has no elements for the ids that
         its grid lacks. Otherwise the host function checks that they are one.
-    :param debug: the host function also checks that what is cut into the same tiles has the same size.
+    :param checks_sizes: the host function also checks that what is cut into the same tiles has the same size.
     :raises TypeError: with debug, of an application that writes nothing.
     """
     first = _grid_argument(application, arguments)
@@ -41,7 +42,7 @@ def compile_application(
         tracer = Tracer(native)
         tracer.absent = [a.name for a in arguments if a.is_constant and a.value is None]
         used = _kernel(native, tracer, application, arguments, first, hints, masked, debug)
-        _host(native, application, arguments, first, set() if masked else used, debug)
+        _host(native, application, arguments, first, set() if masked else used, debug or checks_sizes)
 
         return native.finish()
 
@@ -223,7 +224,7 @@ def _host(
     arguments: Sequence[Argument],
     first: Argument,
     used: set[Argument],
-    debug: bool,
+    checks_sizes: bool,
 ) -> None:
     handles = iter(native.begin_host(host_name(application), host_parameters(arguments)))
     environment, launch = {}, []
@@ -262,7 +263,7 @@ def _host(
     placed = [a for a in arguments if a in used]
     _check_sizes_of_one(native, placed, value)
     _check_grids(native, placed, first, grid, value)
-    if debug:
+    if checks_sizes:
         _check_sizes(native, placed, value)
     axes = list(reversed(grid)) or [native.constant(1, "int64")]
     while len(axes) > 3:
