@@ -17,13 +17,19 @@ int64_t byteOf(const Buffer &buffer, ArrayRef<int64_t> at) {
   return byte;
 }
 
+/// Where what lies at a byte was first read though nobody had written it: before it was copied there, or now.
+static Unwritten originAt(const Storage &storage, int64_t byte, Operation *now) {
+  auto known = storage.origins.find(byte);
+  return known == storage.origins.end() ? Unwritten{now} : known->second;
+}
+
 void readBuffer(Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int64_t lane) {
   if (byte < 0)
     return;
   Storage &storage = *buffer.storage;
   to.lanes[lane] = readElement(buffer.element, storage.bytes.data() + byte);
   if (!storage.written.empty() && llvm::is_contained(ArrayRef(storage.written).slice(byte, buffer.element.bytes()), 0))
-    to.setUndefined(lane, {op});
+    to.setUndefined(lane, originAt(storage, byte, op));
   if (auto known = storage.ranges.find(byte); known != storage.ranges.end())
     to.setRange(lane, known->second);
 }
@@ -33,8 +39,14 @@ void writeBuffer(const Buffer &buffer, int64_t byte, const Tile &from, int64_t l
     return;
   Storage &storage = *buffer.storage;
   writeElement(buffer.element, storage.bytes.data() + byte, from.lanes[lane]);
-  if (!storage.written.empty())
-    std::fill_n(storage.written.begin() + byte, buffer.element.bytes(), !from.undefinedAt(lane));
+  if (!storage.written.empty()) {
+    Unwritten origin = from.undefinedAt(lane);
+    std::fill_n(storage.written.begin() + byte, buffer.element.bytes(), !origin);
+    if (origin)
+      storage.origins[byte] = origin;
+    else if (!storage.origins.empty())
+      storage.origins.erase(byte);
+  }
   Interval range = from.range(lane);
   if (!range.isExact())
     storage.ranges[byte] = range;

@@ -62,7 +62,8 @@ struct Root {
 /// Memory of one tile.alloc.
 struct Storage {
   std::vector<uint8_t> bytes;
-  std::vector<uint8_t> written; ///< one flag a byte; debug mode only
+  std::vector<uint8_t> written;                   ///< one flag a byte; debug mode only
+  std::unordered_map<int64_t, Unwritten> origins; ///< by byte: of what was stored there though nobody had written it
   std::unordered_map<int64_t, Interval> ranges;
 };
 /// A window of a storage: element (i_0, ...) lies at offset + sum i_d * strides[d] bytes if lo[d] <= i_d < hi[d] for all d.

@@ -18,6 +18,17 @@ def uninitialised(A: T.Tensor((8,), "float32")):
 
 
 @T.prim_func
+def copied(A: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        a = T.alloc_shared((8,), "float32")
+        b, c = T.alloc_fragment((8,), "float32"), T.alloc_fragment((8,), "float32")
+        T.copy(a, b)  # here it is read first
+        for i in T.Parallel(8):
+            c[i] = b[i] * 2
+        T.copy(c, A)
+
+
+@T.prim_func
 def race(A: T.Tensor((8,), "float32")):
     with T.Kernel(4) as bx:
         for i in T.Parallel(8):
@@ -43,6 +54,7 @@ def ragged(A: T.Tensor((8,), "float32")):
 
 WRONG = {
     uninitialised: (4, RuntimeError, "uses a value that nothing has written before it is read here"),
+    copied: (5, RuntimeError, "uses a value that nothing has written before it is read here"),
     race: (4, IndexError, "writes element 0 of 'A', which program 0 also writes"),
     out_of_bounds: (6, IndexError, "reads index 8 of dimension 0 of a buffer, which has 8 elements there"),
 }
