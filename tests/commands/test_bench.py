@@ -46,9 +46,9 @@ def test_each_kind_of_launch(python):
     assert done.returncode == 5, done.stderr
     printed, head, *rows = done.stdout.splitlines()
     assert printed == f"{[4.0] * 8 + [3.0] * 8} 24.0" and head.split()[:4] == ["kernel", "launches", "first", "ms"]
-    found = [re.fullmatch(r"(\w+) +(\d+) +([\d.]+) +([\d.]+)  ([\d.]+) \.\. ([\d.]+) +(.*)", row) for row in rows]
+    found = [re.fullmatch(r"([\w.]+) +(\d+) +([\d.]+) +([\d.]+)  ([\d.]+) \.\. ([\d.]+) +(.*)", row) for row in rows]
     assert all(found), rows
-    assert [(row[1], row[2]) for row in found] == [("add_one", "3"), ("add_one", "1"), ("double", "1"), ("triple", "1")]
+    assert [(row[1], row[2]) for row in found] == [("add_one", "3"), ("add_one", "1"), ("double", "1"), ("maker.triple", "1")]
     assert "float32[16] 16 N=16" in found[0][7] and "float32[8] 8 N=8" in found[1][7]
     for row in found:
         assert 0 < float(row[5]) <= float(row[4]) <= float(row[6]) < float(row[3])  # compiled at the first call
@@ -132,3 +132,41 @@ def test_kernels_of_one_name_are_told_apart_by_what_they_do(python):
     done = python("-m", "tilery", "bench", "--seconds", "0", "-c", NAMESAKES)
     rows = [row.split()[:2] for row in done.stdout.splitlines()[1:]]
     assert rows == [["double", "2"], ["double", "2"], ["double(2)", "1"], ["double(2)", "1"]], done.stdout + done.stderr
+
+
+OF_ONE_NAME = """
+import numpy as np
+from tilery import ninetoothed
+from tilery.ninetoothed import Tensor
+
+def application(x, y):
+    y = x * 2
+
+first = ninetoothed.make(lambda x, y: (x.tile((16,)), y.tile((16,))), application, (Tensor(1), Tensor(1)))
+
+def application(x, y):
+    y = x * 3
+
+second = ninetoothed.make(lambda x, y: (x.tile((16,)), y.tile((16,))), application, (Tensor(1), Tensor(1)))
+
+def third():
+    def application(x, y):
+        y = x * 4
+    return ninetoothed.make(lambda x, y: (x.tile((16,)), y.tile((16,))), application, (Tensor(1), Tensor(1)))
+
+x, y = np.ones(64, np.float32), np.zeros(64, np.float32)
+for kernel in (first, second, third(), first):
+    kernel(x, y)
+try:
+    third()(x)
+except TypeError as error:
+    print(error)
+"""
+
+
+def test_functions_of_one_name_are_told_apart_by_where_they_are(python):
+    done = python("-m", "tilery", "bench", "--seconds", "0", "program.py", files={"program.py": OF_ONE_NAME})
+    said, _, *rows = done.stdout.splitlines()
+    assert said.startswith("third.application() is missing the argument 'y'"), done.stdout + done.stderr
+    names = [row.split("  ")[0] for row in rows]
+    assert names == ["application (program.py:6)", "application (program.py:11)", "third.application"]

@@ -70,7 +70,7 @@ def test_a_program(python, tmp_path):
     assert done.returncode == 0, done.stderr
     *sections, printed = done.stdout.split("\n\n")
     assert printed == "[0.0, 18.0, 36.0]\n", done.stdout  # what the program computes is what it was
-    assert [part.splitlines()[0].split(":")[0] for part in sections] == ["third", "double", "triple"]
+    assert [part.splitlines()[0].split(":")[0] for part in sections] == ["third", "double", "maker.triple"]
     assert "program.py:12:21: gather: elements are read one by one: neighbours lie 3 elements apart" in sections[0]
     assert "x 768 B" not in sections[0] and "memory      512 B at least (x 256 B, y 256 B)" in sections[0]
     assert all("nothing is known to hold it back" in section for section in sections[1:])

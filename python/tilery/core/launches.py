@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -22,13 +23,21 @@ _PLAIN = (bool, int, float, str, type(None))
 class Kind:
     """Launches of one kernel that differ in nothing but what their tensors hold."""
 
-    def __init__(self, launcher: Any, name: str, given: str) -> None:
-        self.launcher, self.name, self.given = launcher, name, given
+    def __init__(self, launcher: Any, given: str) -> None:
+        self.launcher, self.given = launcher, given
+        self.place = ""  # file and line of the kernel's function
+        self.is_shared = False  # other functions have its name
+        self.number = 1  # of kernels that one function makes
         self.count = 0
         self.first = 0.0  # milliseconds
         self.times: list[float] = []  # of the calls behind it
         self.waited = 0.0  # the share of them that threads waited for a processor
         self.why = ""  # there are none
+
+    @property
+    def name(self) -> str:
+        place = f" ({self.place})" if self.is_shared and self.place else ""
+        return str(self.launcher.kernel_name) + place + (f"({self.number})" if self.number > 1 else "")
 
 
 class Launches:
@@ -69,6 +78,7 @@ class Launches:
             self.kinds.remove(kind)
             del self._kind_of[id(launcher), given]
             raise
+        self._tell_apart(kind, _compiled(lambda of: of.launch_plainly(grid, *args, **kwargs), launcher)[0])
         self.noted(kind, launcher, grid, args, kwargs)
         if not kind.why:
             with Waiting() as waiting:
@@ -83,24 +93,28 @@ class Launches:
         known = self._kind_of.get((id(launcher), given))
         if known is None:
             alike = [kind for kind in self.kinds if kind.launcher.kernel_name == launcher.kernel_name]
-            same = [kind for kind in alike if kind.given == given and _text(launch, launcher) == _text(launch, kind.launcher)]
+            alike = [kind for kind in alike if kind.given == given]
+            same = [kind for kind in alike if _compiled(launch, launcher)[1] == _compiled(launch, kind.launcher)[1]]
             if same:
                 known = same[0]
                 self._others.append(launcher)
             else:
-                known = Kind(launcher, self._name(launcher, given, alike), given)
+                known = Kind(launcher, given)
                 self.kinds.append(known)
             self._kind_of[id(launcher), given] = known
         return known
 
-    @staticmethod
-    def _name(launcher: Any, given: str, alike: Sequence[Kind]) -> str:
-        """The kernel's name, with a number if another kernel of that name is given the same."""
+    def _tell_apart(self, new: Kind, place: str) -> None:
+        """Kernels of one name have the places of their functions in theirs, or a number if one function makes several that are
+        given the same."""
+        new.place = place
+        alike = [kind for kind in self.kinds if kind is not new and kind.launcher.kernel_name == new.launcher.kernel_name]
         for kind in alike:
-            if kind.launcher is launcher:
-                return kind.name
-        others = sum(kind.given == given for kind in alike)
-        return str(launcher.kernel_name) + (f"({others + 1})" if others else "")
+            kind.is_shared = kind.is_shared or kind.place != place
+        new.is_shared = any(kind.place != place for kind in alike)
+        own = [kind for kind in alike if kind.launcher is new.launcher]
+        beside = [kind for kind in alike if kind.place == place and kind.given == new.given]
+        new.number = own[0].number if own else 1 + len(beside)
 
     def noted(self, kind: Kind, launcher: Any, grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """A kind of launch was made for the first time."""
@@ -132,16 +146,20 @@ class Launches:
         return "\n".join(lines)
 
 
-def _text(launch: Callable[[Any], Any], launcher: Any) -> str:
-    """The tile IR of the kernel that `launch(launcher)` would run; empty: it is not known. It is not launched."""
+def _compiled(launch: Callable[[Any], Any], launcher: Any) -> tuple[str, str]:
+    """(file and line of the function, tile IR) of the kernel that `launch(launcher)` would run, and does not; empty: they are
+    not known."""
+    places: list[str] = []
     texts: list[str] = []
 
     def ask(compile_callback: Callable[..., Any], signature: Any, values: Any, grid: Any) -> None:
         kernel = compile.asked(lambda: compile_callback(signature, values))
         texts.append(kernel.text if kernel else "")
+        if code := getattr(getattr(kernel, "function", None), "__code__", None):
+            places.append(f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}")
 
     _native.ask_launches(ask, lambda: launch(launcher))
-    return "".join(texts)
+    return "".join(places[:1]), "".join(texts)
 
 
 class _NoCopy(Exception):

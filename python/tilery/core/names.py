@@ -33,6 +33,14 @@ def takes_options(function: _Function) -> _Function:
     return cast(_Function, call)
 
 
+def told_name(function: Any) -> str:
+    """What reports and messages call the kernel of a function whose name many others may have (`application`, `main`): with the
+    function that makes it in front, or with its module, unless that is the program itself."""
+    *around, name = function.__qualname__.replace(".<locals>", "").split(".")
+    module = [] if function.__module__ in ("__main__", None) else [function.__module__.rpartition(".")[2]]
+    return ".".join([*(around or module)[-1:], name])
+
+
 def no_attribute(module: str, name: str) -> AttributeError:
     """What a module's `__getattr__` raises for a name that the module does not have."""
     message = f"module {module!r} has no attribute {name!r}"

@@ -14,7 +14,7 @@ from tilery._native.arrange import Symbol, Tensor
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..core.explanation import Explanation
-from ..core.names import takes_options
+from ..core.names import takes_options, told_name
 from ..core.pickled import OwnCopy, by_name
 from ..core.unmade import launches_are_unmade
 from ..errors import error
@@ -98,6 +98,7 @@ class Kernel(OwnCopy):
             raise error(ValueError, f"Unsupported caller: `{caller}`.")
         self.application, self.tensors, self.arrangement = application, tensors, arrangement
         self._options, self._kernel_name = options, kernel_name
+        self.told_name = kernel_name or told_name(application)
         self._ignored = {"ninetoothed.jit" if arrangement is None else "ninetoothed.make": {**options, **ignored}}
         # Hints for targets; several values are alternatives for a tuning run, which there is none of.
         self.hints = {name: options[name] for name in ("num_warps",) if isinstance(options.get(name), int)}
@@ -130,7 +131,7 @@ class Kernel(OwnCopy):
         own = (("_sizes", ()), ("_merged", ()), ("_masked", False), ("_hints", ()), ("_given", ()))
         parameters += [(name, "option", value) for name, value in own]
         parameters += [("debug", "option", False)]
-        self._launcher = _native.Launcher(application.__name__, parameters, self._compile, layout=True)
+        self._launcher = _native.Launcher(self.told_name, parameters, self._compile, layout=True)
         self._choices: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._differing: set[tuple[Any, ...]] = set()  # shapes of arguments that are arranged for different grids
         self._usual: set[tuple[str, ...]] = set()  # names that calls gave for which nothing is to be chosen
@@ -148,7 +149,7 @@ class Kernel(OwnCopy):
     def asm(self) -> dict[str, str]:
         """The stages of the last compilation as text: {"tile", "passes", "plan", "llvm", "asm"}."""
         if self._last is None:
-            raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
+            raise error(RuntimeError, f"kernel `{self.told_name}` has not been launched")
 
         return self._last.asm
 
@@ -156,7 +157,7 @@ class Kernel(OwnCopy):
     def explanation(self) -> Explanation:
         """How the kernel of the last compilation came to its code, and which options had no effect on it."""
         if self._last is None:
-            raise error(RuntimeError, f"kernel `{self.application.__name__}` has not been launched")
+            raise error(RuntimeError, f"kernel `{self.told_name}` has not been launched")
 
         return self._last.explanation
 
@@ -234,7 +235,7 @@ class Kernel(OwnCopy):
             return None
         tensor = self.tensors[i]
 
-        return jagged.rows_of(self.application.__name__, self.names[i], tensor.source.ndim, tensor.jagged_dim, argument)
+        return jagged.rows_of(self.told_name, self.names[i], tensor.source.ndim, tensor.jagged_dim, argument)
 
     def _call_otherwise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that names arguments, gives symbols by position (in the order of their names; sizes that are
@@ -249,7 +250,7 @@ class Kernel(OwnCopy):
         if len(args) > len(self.names) + len(labels):
             raise error(
                 TypeError,
-                f"kernel `{self.application.__name__}` takes {len(self.names) + len(labels)} arguments, got {len(args)}",
+                f"kernel `{self.told_name}` takes {len(self.names) + len(labels)} arguments, got {len(args)}",
             )
         kwargs.update(zip(labels, args[len(self.names) :]))
         unknown = next((name for name in kwargs if name not in self._keywords), None)
@@ -258,7 +259,7 @@ class Kernel(OwnCopy):
             hint = did_you_mean(unknown, known) or f"it takes {', '.join(known)}"
             if any(str(symbol) == unknown for tensor in self.tensors for symbol in tensor.names()):
                 hint = f'its arrangement has the symbol: Symbol("{unknown}", constexpr=True) makes it an argument'
-            raise error(TypeError, f"{self.application.__name__}() got an unexpected argument '{unknown}'", hint=hint)
+            raise error(TypeError, f"{self.told_name}() got an unexpected argument '{unknown}'", hint=hint)
         if given:
             return self._call_with(given, values, kwargs)
 
@@ -323,7 +324,7 @@ class Kernel(OwnCopy):
 
         return dict(
             tuning.fastest(
-                self.application.__name__,
+                self.told_name,
                 key,
                 candidates,
                 lambda c: self._launch(tuple(own), {**kwargs, **c}),
@@ -370,7 +371,7 @@ class Kernel(OwnCopy):
             if values[label] is _MISSING:
                 raise error(
                     TypeError,
-                    f"kernel `{self.application.__name__}` needs a value for `{label}`",
+                    f"kernel `{self.told_name}` needs a value for `{label}`",
                     hint=f"pass it by keyword: {self.application.__name__}(..., {label}=...)",
                 )
             numbers[repr(symbol)] = self._number(label, values[label])
@@ -425,9 +426,9 @@ class Kernel(OwnCopy):
                 hint=f"pass {label}.item()",
             )
         if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise error(TypeError, f"`{label}` of kernel `{self.application.__name__}` must be an int, got {value!r}")
+            raise error(TypeError, f"`{label}` of kernel `{self.told_name}` must be an int, got {value!r}")
         if value < 1 and self.symbols[label].meta:
-            raise error(ValueError, f"`{label}` of kernel `{self.application.__name__}` must be at least 1, got {value}")
+            raise error(ValueError, f"`{label}` of kernel `{self.told_name}` must be at least 1, got {value}")
 
         return Symbol(value)
 
@@ -446,7 +447,7 @@ class Kernel(OwnCopy):
                 if len(known[3]):
                     raise error(
                         TypeError,
-                        f"argument `{name}` of kernel `{self.application.__name__}` must be a number or a tensor of no "
+                        f"argument `{name}` of kernel `{self.told_name}` must be a number or a tensor of no "
                         f"dimensions, got a tensor of {counted(len(known[3]), 'dimension')}",
                         hint=number_of(name, known[3]),
                     )
@@ -457,7 +458,7 @@ class Kernel(OwnCopy):
         if kind == "const" and known[1] is None:
             return Argument(name, arranged)  # the application does without it
         if kind != "tensor":
-            raise error(TypeError, f"argument `{name}` of kernel `{self.application.__name__}` must be a tensor, got a number")
+            raise error(TypeError, f"argument `{name}` of kernel `{self.told_name}` must be a tensor, got a number")
         _check_rank(self.application, name, tensor, len(known[3]) + (row_length is not None))
         innermost = zip(tensor.innermost().sizes, arranged.innermost().sizes) if arranged.levels > 1 else ()
         for written, size in innermost:

@@ -210,7 +210,7 @@ def test_wrong_arguments(device):
     arrangement = lambda x, y: (x.tile((1, 4, 4)), y.tile((1, 4, 4)))  # noqa: E731
     kernel = ninetoothed.make(arrangement, copy, (Tensor(3, jagged_dim=1), Tensor(3)))
     dense = torch.zeros(2, 3, 4, device=device)
-    with pytest.raises(Error, match="`x` of kernel `copy` must be a jagged nested tensor, got Tensor"):
+    with pytest.raises(Error, match="`x` of kernel `test_jagged.copy` must be a jagged nested tensor, got Tensor"):
         kernel(dense, dense)
     with pytest.raises(Error, match="rows that differ in dimension 2"):
         kernel(nested(rows_of((1, 2), 2, 4, device), 2), dense)

@@ -15,6 +15,7 @@ from tilery import _native
 from ...core import cache, compile
 from ...core.arrays import on_gpu
 from ...core.kept import Kept
+from ...core.names import told_name
 from ...core.pickled import OwnCopy, not_pickled
 from ...core.present import present
 from ...core.unmade import launches_are_unmade
@@ -182,7 +183,7 @@ class JITKernel(OwnCopy, _native.Launcher):
         coded = {name: kind.dtype.element for name, kind in prim_func.params if _is_coded(kind)}
         self._coded = {i: coded[name] for i, (name, _) in enumerate(inputs) if name in coded}
         launch = [("_debug", "option", False)]
-        super().__init__(prim_func.__name__, [*inputs, *launch], self._plan, layout=True, positional=True)
+        super().__init__(told_name(prim_func.function), [*inputs, *launch], self._plan, layout=True, positional=True)
         self.observe(True)
 
     def __reduce__(self) -> Any:
