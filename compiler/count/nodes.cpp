@@ -273,9 +273,12 @@ Node NodeReader::product(Operation *op) {
   if (Extent ofB = bounded(b, rank - 2); node.extents[2].hi < 0)
     node.extents[2] = ofB;
   if (SmallVector<Value> live = lower::liveExtents(op); !live.empty())
-    for (unsigned d = 0; d < 2; ++d)
+    for (unsigned d = 0; d < 2; ++d) {
+      node.extents[d].isCut = true;
       if (node.extents[d].hi < 0)
         node.extents[d].hi = needed(live[d]);
+    }
+  node.extents[2].isCut = true; // where factors end, their loop does
   return node;
 }
 

@@ -8,6 +8,8 @@ namespace tilery::count {
 struct Extent {
   int64_t size = 1;
   int lo = -1, hi = -1, stride = -1;
+  bool isCut = false; ///< of a product on a CPU: what does not exist is not computed
+  int64_t most = 0;   ///< that existed in any program
 };
 
 constexpr const char *maskOfData = "a mask hangs on data: all its elements are counted";
@@ -24,7 +26,7 @@ struct Node {
   double amount = 0;             // Access: bytes of an element; Tally: operations; Product: of the tile
   int argument = -1;             // Access: which
   bool loads = false, stores = false;
-  double lanes = 0, existing = 0; // Access: of all programs
+  double lanes = 0, existing = 0; // Access, Product, Tally (lanes): of all programs
   unsigned loop = 0;              // the bit of Dependence
 };
 

@@ -1,5 +1,7 @@
 #include "compiler/count/work.h"
+#include "compiler/count/functions.h"
 #include "compiler/count/nodes.h"
+#include "compiler/lower/emitter.h"
 #include "compiler/source_chain.h"
 
 using namespace mlir;
@@ -9,10 +11,29 @@ namespace {
 
 constexpr uint64_t mostSteps = 20'000'000; ///< a tenth of a second or so
 
+/// Whether code of a CPU computes all lanes of what is loaded, those too that do not exist: reductions and scans do. What goes through
+/// elementwise operations to stores ends where they do.
+bool takesAllLanes(Operation *access) {
+  if (isa<tile::StoreOp>(access))
+    return false;
+  SmallVector<Operation *> work{access};
+  llvm::DenseSet<Operation *> seen;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val()->getUsers()) {
+      if (isa<tile::StoreOp, tile::DotOp>(user) || isa<tile::ContractOp>(user->getParentOp()))
+        continue;
+      if (!lower::isElementwise(user) && !isa<tile::BroadcastOp, tile::ExpandDimsOp, tile::PermuteOp>(user))
+        return true;
+      if (seen.insert(user).second)
+        work.push_back(user);
+    }
+  return false;
+}
+
 class Counter {
 public:
-  Counter(tile::KernelOp kernel, std::array<uint32_t, 3> grid, ArrayRef<uint64_t> args)
-      : kernel(kernel), reader(kernel, grid), scalars(reader.scalars) {
+  Counter(tile::KernelOp kernel, std::array<uint32_t, 3> grid, ArrayRef<uint64_t> args, bool onCpu)
+      : kernel(kernel), reader(kernel, grid), scalars(reader.scalars), onCpu(onCpu) {
     work.kernel = kernel.getSymName().str();
     work.grid = grid;
     for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -56,6 +77,8 @@ public:
       program(counted == programs ? i : uint64_t(double(i) * times), alike * times);
     report(nodes, Node::Product);
     report(nodes, Node::Access);
+    if (onCpu)
+      reportFunctions(nodes);
     return std::move(work);
   }
 
@@ -66,18 +89,31 @@ private:
       execute(node, times);
   }
 
+  /// Elements of a dimension that exist.
+  int64_t existing(Operation *op, Extent &extent) {
+    int64_t count = extent.size;
+    if (extent.hi >= 0) {
+      Known lo = extent.lo < 0 ? Known{0, true} : scalars.values[extent.lo], hi = scalars.values[extent.hi];
+      if (lo.is && hi.is)
+        count = std::max<int64_t>(std::min(hi.number, extent.size) - std::max<int64_t>(lo.number, 0), 0);
+      else
+        unsure(op, "how many elements exist hangs on data: all are counted");
+    }
+    extent.most = std::max(extent.most, count);
+    return count;
+  }
+
+  /// Of a product's rows, columns or K that exist: those that are computed, as columns fill vectors.
+  static int64_t computedOnCpu(int64_t count, bool areColumns, int64_t size) {
+    constexpr int64_t vector = 16;
+    return areColumns ? std::min<int64_t>(llvm::alignTo(count, vector), size) : count;
+  }
+
   /// Elements that exist; `distinct`: in places of their own.
-  double existing(const Node &node, bool distinct) {
+  double existing(Node &node, bool distinct) {
     double product = 1;
-    for (const Extent &extent : node.extents) {
-      int64_t count = extent.size;
-      if (extent.hi >= 0) {
-        Known lo = extent.lo < 0 ? Known{0, true} : scalars.values[extent.lo], hi = scalars.values[extent.hi];
-        if (lo.is && hi.is)
-          count = std::max<int64_t>(std::min(hi.number, extent.size) - std::max<int64_t>(lo.number, 0), 0);
-        else
-          unsure(node.op, "how many elements exist hangs on data: all are counted");
-      }
+    for (Extent &extent : node.extents) {
+      int64_t count = existing(node.op, extent);
       if (distinct && extent.stride >= 0 && scalars.values[extent.stride].is && !scalars.values[extent.stride].number)
         count = std::min<int64_t>(count, 1);
       product *= double(count);
@@ -94,6 +130,7 @@ private:
       break;
     case Node::Tally:
       work.operations += node.amount * times;
+      node.lanes += node.amount * times;
       break;
     case Node::Access: {
       double lanes = 1;
@@ -110,8 +147,8 @@ private:
     }
     case Node::Product: {
       double whole = node.amount;
-      for (const Extent &extent : node.extents)
-        whole *= double(extent.size);
+      for (auto [d, extent] : llvm::enumerate(node.extents))
+        whole *= double(onCpu && extent.isCut ? computedOnCpu(existing(node.op, extent), d == 1, extent.size) : extent.size);
       double used = node.amount * existing(node, false);
       work.products += used * times;
       work.paddedProducts += whole * times;
@@ -202,16 +239,58 @@ private:
   void report(ArrayRef<Node> nodes, Node::Kind kind) {
     constexpr double share = 0.25, few = 4096;
     for (const Node &node : nodes) {
-      if (node.kind == kind && node.lanes >= few && node.existing < (1 - share) * node.lanes && isNews(node)) {
+      bool pays = !onCpu || kind == Node::Product || takesAllLanes(node.op);
+      if (node.kind == kind && pays && node.lanes >= few && node.existing < (1 - share) * node.lanes && isNews(node)) {
         int percent = int(100 - 100 * node.existing / node.lanes);
         std::string what = node.kind == Node::Product ? " % of what the product's tiles multiply is padding"
                                                       : " % of the elements of this tile lie outside of the tensor";
-        work.findings.push_back({"ragged", std::to_string(percent) + what, "take tile sizes that divide the sizes better",
-                                 sourceChain(node.op->getLoc())});
+        work.findings.push_back({"ragged", std::to_string(percent) + what, fittingTile(node), sourceChain(node.op->getLoc())});
       }
       report(node.body, kind);
       report(node.other, kind);
     }
+  }
+
+  /// What to change, where a power of two below the tile's size holds all that ever exists of a dimension.
+  static std::string fittingTile(const Node &node) {
+    for (const Extent &extent : node.extents)
+      if (int64_t enough = int64_t(llvm::PowerOf2Ceil(uint64_t(std::max<int64_t>(extent.most, 1)))); enough < extent.size)
+        return "take a tile of " + std::to_string(enough) + " where it has " + std::to_string(extent.size) + ": at most " +
+               std::to_string(extent.most) + " of them exist";
+    return "take tile sizes that divide the sizes better";
+  }
+
+  void reportFunctions(ArrayRef<Node> nodes) {
+    for (const Node &node : nodes) {
+      if (std::optional<FunctionCost> cost = node.kind == Node::Tally ? functionCost(node.op) : std::nullopt)
+        report(node, *cost);
+      reportFunctions(node.body);
+      reportFunctions(node.other);
+    }
+  }
+
+  /// Functions of one kind at one place, as unrolled loops have them, are one.
+  void report(const Node &node, const FunctionCost &cost) {
+    Finding finding{"function", "", "", sourceChain(node.op->getLoc())};
+    std::string products = std::to_string(int64_t(cost.products)) + " fused products";
+    finding.message = cost.calls ? std::string(cost.name) + " is a call for each element, as long as " + products
+                                 : std::string("each element of ") + cost.name + " takes as long as " + products;
+    std::string rarer = "compute it once for what is used again, or for fewer elements";
+    finding.hint = cost.calls && getElementTypeOrSelf(node.op->getResult(0)).isF64()
+                       ? "convert to float32 before it, where that is exact enough: vectors have it of that type"
+                   : *cost.instead ? cost.instead + ("; else " + rarer)
+                                   : rarer;
+    for (CostlyFunction &known : work.functions)
+      if (known.finding.message == finding.message && at(known.finding) == at(finding)) {
+        known.products += cost.products * node.lanes;
+        return;
+      }
+    work.functions.push_back({std::move(finding), cost.products * node.lanes});
+  }
+
+  static std::tuple<std::string, int, int> at(const Finding &finding) {
+    return finding.chain.empty() ? std::tuple(std::string(), 0, 0)
+                                 : std::tuple(finding.chain[0].file, finding.chain[0].line, finding.chain[0].col);
   }
 
   bool isNews(const Node &node) {
@@ -230,6 +309,7 @@ private:
   Work work;
   NodeReader reader;
   Scalars &scalars;
+  bool onCpu;
   uint64_t steps = 0;
   std::set<std::pair<int64_t, int>> reported; // bounds of tiles
   std::set<std::pair<Operation *, size_t>> said;
@@ -237,8 +317,8 @@ private:
 
 } // namespace
 
-Work workOf(tile::KernelOp kernel, std::array<uint32_t, 3> grid, ArrayRef<uint64_t> args) {
-  return Counter(kernel, grid, args).run();
+Work workOf(tile::KernelOp kernel, std::array<uint32_t, 3> grid, ArrayRef<uint64_t> args, bool onCpu) {
+  return Counter(kernel, grid, args, onCpu).run();
 }
 
 } // namespace tilery::count

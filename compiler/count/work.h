@@ -13,6 +13,12 @@ struct Traffic {
   uint64_t address = 0;
 };
 
+/// A function, and the fused products of float32 that take as long as all its elements, on a CPU.
+struct CostlyFunction {
+  Finding finding;
+  double products = 0;
+};
+
 struct Work {
   std::string kernel;
   std::array<uint32_t, 3> grid{1, 1, 1};
@@ -21,10 +27,12 @@ struct Work {
   double operations = 0;
   double products = 0, paddedProducts = 0; ///< of tile products: those of existing rows, columns and K, and of whole tiles
   std::vector<Finding> findings;           ///< tiles that lie outside of their tensors for a good part
+  std::vector<CostlyFunction> functions;   ///< on a CPU
   std::vector<Diagnostic> unsure;          ///< why the counts are no exact ones, with the place
 };
 
-/// kernel: after the passes of a CPU. args: as of a launch (tilery/abi.h); no memory is read.
-Work workOf(tile::KernelOp kernel, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args);
+/// kernel: after the passes of a CPU. args: as of a launch (tilery/abi.h); no memory is read. onCpu: what runs there, where code leaves out
+/// a good part of what does not exist.
+Work workOf(tile::KernelOp kernel, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args, bool onCpu);
 
 } // namespace tilery::count

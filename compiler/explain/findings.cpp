@@ -141,12 +141,32 @@ static bool isInLoop(Operation *op) {
   return false;
 }
 
-/// A tile that fills less than half of a vector, turn by turn.
+/// Whether each turn of a loop reduces the tile, or adds it to one that the loop carries on.
+static bool isAddedUp(Operation *access) {
+  SmallVector<Operation *> work{access};
+  llvm::DenseSet<Operation *> seen;
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val()->getUsers()) {
+      if (isa<tile::ReduceOp>(user) || (isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp())))
+        return true;
+      if (user->getNumRegions() == 0 && user->getNumResults() == 1 && seen.insert(user).second)
+        work.push_back(user);
+    }
+  return false;
+}
+
+/// A tile that fills less than half of a vector, turn by turn, or so few vectors that each sum waits for the one before.
 static void tiny(Operation *access, int64_t elements, int64_t lanes) {
-  if (elements > 1 && 2 * elements <= lanes && isInLoop(access) && !isSmallPart(access, elements))
-    find(access, "small",
-         "each turn of the loop moves " + llvm::Twine(elements) + " elements, where a vector has " + llvm::Twine(lanes),
-         "take larger tiles (some vectors a turn), or more rows of them");
+  constexpr int64_t few = 2, enough = 4; // vectors
+  if (elements < 2 || elements > few * lanes || !isInLoop(access) || isSmallPart(access, elements))
+    return;
+  std::string moved =
+      "each turn of the loop moves " + std::to_string(elements) + " elements, where a vector has " + std::to_string(lanes);
+  std::string larger = "take larger tiles (" + std::to_string(enough * lanes) + " elements a turn), or more rows of them";
+  if (2 * elements <= lanes)
+    find(access, "small", moved, larger);
+  else if (isa<tile::LoadOp>(access) && isAddedUp(access))
+    find(access, "small", moved + ", and adds them up: each sum waits for the one before", larger);
 }
 
 void narrow(Operation *access, int64_t extent, int64_t lanes) {
@@ -157,8 +177,9 @@ void narrow(Operation *access, int64_t extent, int64_t lanes) {
   ArrayRef<int64_t> shape = cast<tile::AccessType>(place.getType()).getShape();
   int64_t elements = ShapedType::getNumElements(shape);
   unsigned rows = shape.size();
+  tiny(access, elements, lanes);
   if (elements < lanes)
-    return tiny(access, elements, lanes);
+    return;
   if (extent > 1 && (!rows || shape[--rows] != extent))
     return;
   while (rows && shape[rows - 1] == 1)
@@ -195,11 +216,36 @@ void narrow(Operation *access, int64_t extent, int64_t lanes) {
            "another in memory, as each takes a cache line of its own");
 }
 
+/// Whether nothing but numbers of the launch makes a value: a caller could give it at compile time.
+static bool isNumberOfLaunch(Value value) {
+  SmallVector<Value> work{value};
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    auto argument = dyn_cast<BlockArgument>(next);
+    if (argument ? !isa<tile::KernelOp>(argument.getOwner()->getParentOp())
+                 : isa<tile::LoadOp, tile::ElementLoadOp>(next.getDefiningOp()))
+      return false;
+    if (argument)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (op->getNumRegions() || (!op->getNumOperands() && !isa<arith::ConstantOp>(op)))
+      return false;
+    llvm::append_range(work, op->getOperands());
+  }
+  return true;
+}
+
 void division(Operation *op) {
   if (!current || isSmallPart(op))
     return;
-  find(op, "division", "integers are divided element by element, by a number that is known at the launch only",
-       "divide once a row or a program instead, or make the divisor a constant of compile time (a power of two is best)");
+  if (isNumberOfLaunch(op->getOperand(1)))
+    return find(
+        op, "division", "integers are divided element by element, by a number that is known at the launch only",
+        "divide once a row or a program instead, or make the divisor a constant of compile time (a power of two is best)");
+  find(op, "division", "integers are divided element by element, each by one of its own",
+       "divide fewer elements: once a row or a program; where divisors are powers of two keep their exponents and shift; as "
+       "float32 "
+       "integers below 2^24 are exact, and vectors divide those");
 }
 
 /// Whether an argument of the kernel around the op holds such elements.

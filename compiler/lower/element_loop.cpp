@@ -43,8 +43,9 @@ ElementLoop::ElementLoop(KernelEmitter &kernel, scf::ForOp loop)
   innerDim = shape.size() - 1;
   while (innerDim && shape[innerDim] == 1)
     --innerDim;
-  if (shape[innerDim] < int64_t(lanes))
-    explainNarrow(whole, kernel.plan, shape[innerDim], std::exchange(lanes, shape[innerDim]));
+  int64_t width = std::min<int64_t>(lanes, shape[innerDim]);
+  if (width < int64_t(lanes) || ShapedType::getNumElements(shape) <= 2 * int64_t(lanes))
+    explainNarrow(whole, kernel.plan, width, std::exchange(lanes, width));
   int64_t most = kernel.plan.elementLoops.lookup(loop);
   for (rowDim = innerDim; rowDim && (rowDim == innerDim || shape[rowDim] == 1);)
     --rowDim;

@@ -155,7 +155,7 @@ bool NestEmitter::emit(const Nest &n) {
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op); sink.kind == Sink::Reduce && reduce)
       explain::reduction(reduce);
   explainNest(n, width == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(width));
-  if (width < int64_t(ofMachine))
+  if (width < int64_t(ofMachine) || ShapedType::getNumElements(nest->shape) <= 2 * int64_t(ofMachine))
     explainNarrow(*nest, evaluator.plan, width, ofMachine);
   if (n.sinks[0].kind == Sink::Update)
     updating();

@@ -186,7 +186,7 @@ void NestEmitter::elements() {
     return outer(0);
   llvm::SaveAndRestore width(lanes, std::min(lanes, mostRows));
   for (const Sink &sink : nest->sinks)
-    if (sink.kind == Sink::Store)
+    if (sink.kind == Sink::Store && nest->shape[*square] > 1)
       explain::transposed(sink.op);
   explain::Aside edges;
   mayTakeSquares = apart;

@@ -39,13 +39,14 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-std::vector<count::Work> countKernel(Module &module, const std::string &kernel, Grid grid, const std::vector<uint64_t> &slots) {
+std::vector<count::Work> countKernel(Module &module, const std::string &kernel, Grid grid, const std::vector<uint64_t> &slots,
+                                     bool onCpu) {
   Passed passed(module);
-  return {count::workOf(passed.find<tile::KernelOp>(kernel), grid, slots)};
+  return {count::workOf(passed.find<tile::KernelOp>(kernel), grid, slots, onCpu)};
 }
 
 /// args: as of interpret_host. Tensors that the function makes have addresses and no memory.
-std::vector<count::Work> countHost(Module &module, const std::string &host, nb::handle args) {
+std::vector<count::Work> countHost(Module &module, const std::string &host, nb::handle args, bool onCpu) {
   Passed passed(module);
   std::vector<oracle::HostArgument> arguments;
   for (nb::handle arg : args) {
@@ -61,7 +62,7 @@ std::vector<count::Work> countHost(Module &module, const std::string &host, nb::
   std::vector<count::Work> found;
   oracle::Options options;
   options.launch = [&](tile::KernelOp kernel, Grid grid, llvm::ArrayRef<uint64_t> args) {
-    found.push_back(count::workOf(kernel, grid, args));
+    found.push_back(count::workOf(kernel, grid, args, onCpu));
   };
   uint64_t next = 0;
   options.allocate = [&](llvm::ArrayRef<int64_t> extents, DType) {
@@ -91,6 +92,10 @@ void bindCount(nb::module_ &m) {
       .def_ro("stored", &count::Traffic::stored)
       .def_ro("updated", &count::Traffic::updated)
       .def_ro("address", &count::Traffic::address);
+  nb::class_<count::CostlyFunction>(m, "CostlyFunction",
+                                    "A function, and the fused products that take as long as all its elements.")
+      .def_ro("finding", &count::CostlyFunction::finding)
+      .def_ro("products", &count::CostlyFunction::products);
   nb::class_<count::Work>(m, "Work", "What the programs of a launch do.")
       .def_ro("kernel", &count::Work::kernel)
       .def_ro("grid", &count::Work::grid)
@@ -99,10 +104,11 @@ void bindCount(nb::module_ &m) {
       .def_ro("products", &count::Work::products)
       .def_ro("padded_products", &count::Work::paddedProducts)
       .def_ro("findings", &count::Work::findings)
+      .def_ro("functions", &count::Work::functions)
       .def_ro("unsure", &count::Work::unsure);
-  m.def("count", countKernel, "module"_a, "kernel"_a, "grid"_a, "slots"_a,
+  m.def("count", countKernel, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "on_cpu"_a,
         "What the programs of a launch read, write and compute; no memory is read.");
-  m.def("count_host", countHost, "module"_a, "host"_a, "args"_a, "The same of each launch of a host function.");
+  m.def("count_host", countHost, "module"_a, "host"_a, "args"_a, "on_cpu"_a, "The same of each launch of a host function.");
 }
 
 } // namespace tilery::python

@@ -149,9 +149,9 @@ class OracleLaunch:
             allocations.append((first, size, name, _WIDTHS[dtype]))
         return slots, allocations
 
-    def count(self, grid: Grid, arguments: Mapping[str, Any]) -> list[_native.Work]:
+    def count(self, grid: Grid, arguments: Mapping[str, Any], on_cpu: bool) -> list[_native.Work]:
         """What the launch would read, write and compute; it is not run."""
-        return _native.count(self.module, self.kernel, grid, self._bound(arguments)[0]) if min(grid) > 0 else []
+        return _native.count(self.module, self.kernel, grid, self._bound(arguments)[0], on_cpu) if min(grid) > 0 else []
 
     def __call__(self, grid: Grid, arguments: Mapping[str, Any]) -> Any:
         slots, allocations = self._bound(arguments)
@@ -196,9 +196,9 @@ class OracleHostLaunch:
             known.append((name, value, _WIDTHS[dtype]))
         return args, allocations, known
 
-    def count(self, grid: None, arguments: Mapping[str, Any]) -> list[_native.Work]:
+    def count(self, grid: None, arguments: Mapping[str, Any], on_cpu: bool) -> list[_native.Work]:
         """What each launch would read, write and compute; none is run."""
-        return _native.count_host(self.module, self.host, self._bound(arguments)[0])
+        return _native.count_host(self.module, self.host, self._bound(arguments)[0], on_cpu)
 
     def __call__(self, grid: None, arguments: Mapping[str, Any]) -> Any:
         args, allocations, known = self._bound(arguments)

@@ -184,13 +184,26 @@ def turn():
 def padded_rows_kernel(x, o, N, B: tl.constexpr):
     row = tl.program_id(0)
     r = tl.arange(0, B)
-    v = tl.load(x + row * N + r, mask=r < N)  # fault
+    v = tl.load(x + row * N + r, mask=r < N)
     tl.store(o + row * N + r, v * 2, mask=r < N)
 
 
-@row("ragged")
+@row(None)  # on a CPU the loop ends where the rows do
 def padded_rows():
     return padded_rows_kernel.explain(torch.rand(64, 520), torch.empty(64, 520), 520, B=1024, grid=(64,), seconds=0)
+
+
+@tileon.jit
+def padded_sums_kernel(x, o, N, B: tl.constexpr):
+    row = tl.program_id(0)
+    r = tl.arange(0, B)
+    v = tl.load(x + row * N + r, mask=r < N, other=0.0)  # fault
+    tl.store(o + row, tl.sum(tl.abs(v), axis=0))
+
+
+@row("ragged")
+def padded_sums():
+    return padded_sums_kernel.explain(torch.rand(64, 100), torch.empty(64), 100, B=1024, grid=(64,), seconds=0)
 
 
 @tileon.jit
@@ -199,11 +212,11 @@ def padded_product_kernel(a, b, c, M, B: tl.constexpr):
     m = tl.program_id(0) * B + r
     x = tl.load(a + m[:, None] * B + r[None, :], mask=m[:, None] < M, other=0.0)
     y = tl.load(b + r[:, None] * B + r[None, :])
-    z = tl.dot(x, y)  # fault
+    z = tl.dot(x, y)
     tl.store(c + m[:, None] * B + r[None, :], z, mask=m[:, None] < M)
 
 
-@row("ragged")
+@row(None)  # on a CPU rows that do not exist are left out
 def padded_product():
     a, b = torch.rand(70, 64), torch.rand(64, 64)
     return padded_product_kernel.explain(a, b, torch.empty(70, 64), 70, B=64, grid=(2,), seconds=0)

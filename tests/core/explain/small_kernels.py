@@ -51,6 +51,37 @@ def column_sums_kernel(n, rows, columns):
     return column_sums
 
 
+def doubles(x, o):
+    o = ntl.exp(ntl.cast(x, ntl.float64))  # noqa: F841  # fault
+
+
+doubles_kernel = ninetoothed.make(lambda x, o: (x.tile((1, -1)), o.tile((1, -1))), doubles, (Tensor(2), Tensor(2)))
+
+
+@row("conversion")
+def a_row_of_doubles_is_no_transpose():
+    return doubles_kernel.explain(torch.rand(16, 700), torch.empty(16, 700), seconds=0)
+
+
+@tileon.jit
+def sum_kernel(x, o, n, B: tl.constexpr):
+    total = 0.0
+    for i in range(0, n, B):
+        part = tl.load(x + tl.program_id(0) * n + i + tl.arange(0, B))  # fault
+        total += tl.sum(part, axis=0)
+    tl.store(o + tl.program_id(0), total)
+
+
+@row("small")
+def a_sum_of_one_vector_each_turn():
+    return sum_kernel.explain(torch.rand(16, 4096), torch.empty(16), 4096, B=8, grid=(16,), seconds=0)
+
+
+@row(None)
+def sums_of_some_vectors_each_turn():
+    return sum_kernel.explain(torch.rand(16, 4096), torch.empty(16), 4096, B=256, grid=(16,), seconds=0)
+
+
 @row("small")
 def less_than_a_vector_each_turn():
     return column_sums_kernel(64, 1, 4).explain(torch.rand(256, 64), torch.empty(64), seconds=0)

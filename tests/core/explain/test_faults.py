@@ -4,17 +4,69 @@ import linecache
 
 import core.explain.small_kernels  # noqa: F401  # more rows
 import pytest
+import torch
 from core.explain.faulty_kernels import ROWS
+
+from tilery import tileon
+from tilery.core.explain import roofline
+from tilery.core.explain.roofline import Roofline
+from tilery.tileon import language as tl
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_the_fault_is_named_at_its_line(name):
     fault, explain = ROWS[name]
     (entry,) = explain().launches
+    entry.kind.times.clear()  # of what is near the machine's limits nothing is said
     findings = [each for each in entry.findings if each.fault != "grid"]  # which hangs on how many processors there are
     found = [(each.fault, linecache.getline(each.chain[0].file, each.chain[0].line).rstrip()[-7:]) for each in findings]
     assert found == ([] if fault is None else [(fault, "# fault")])
     assert all(each.message and each.hint for each in entry.findings)
+
+
+def test_what_to_change_is_what_helps():
+    names = ("divide", "remainder", "padded_sums")
+    hints = {name: [each.hint for each in ROWS[name][1]().launches[0].found.findings] for name in names}
+    assert "constant of compile time" in hints["divide"][0]
+    assert "constant" not in hints["remainder"][0], "each element has a divisor of its own"
+    assert hints["padded_sums"] == ["take a tile of 128 where it has 1024: at most 100 of them exist"]
+
+
+def test_what_is_near_the_roofline_is_not_held_back(monkeypatch):
+    (entry,) = ROWS["padded_sums"][1]().launches
+    monkeypatch.setattr(roofline, "last_caches", lambda: 0)
+    least = entry.limits[0][1]
+    for share, faults in ((0.5, ["ragged"]), (0.9, [])):
+        entry.kind.times[:] = [least / share] * 3
+        assert [each.fault for each in entry.findings if each.fault != "grid"] == faults
+    monkeypatch.setattr(roofline, "last_caches", lambda: 1 << 40)  # memory's rate says nothing of data that caches hold
+    assert entry.limits[0][0] != "memory" or [each.fault for each in entry.findings if each.fault != "grid"] == ["ragged"]
+
+
+@tileon.jit
+def functions_kernel(x, o, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + i)
+    v = tl.erf(v) + tl.sqrt(v)
+    tl.store(o + i, v / 3.0)  # of float32 a product
+
+
+def test_functions_that_take_the_time_are_named(monkeypatch):
+    monkeypatch.setattr(roofline, "of", lambda device: Roofline(1e10, 1e11, 2e9))  # a nanosecond a fused product
+    kinds = {torch.float32: (31, [8], "GELU"), torch.float64: (2 * 229, [28, 16], "convert to float32")}
+    for dtype, (erf, others, hint) in kinds.items():
+        x = torch.rand(1 << 16, dtype=dtype)
+        (entry,) = functions_kernel.explain(x, torch.empty_like(x), B=1024, grid=(64,), seconds=0).launches
+        costs = [round(each.products) >> 16 for work in entry.found.works for each in work.functions]
+        assert costs == [erf, *others]
+        for share, count in ((0.9, 1), (0.1, 0)):  # of the time that erf takes
+            entry.kind.times[:] = [erf * (1 << 16) * 1e-6 / share] * 3
+            named = [each for each in entry.findings if each.fault == "function"]
+            assert len(named) == count
+        entry.kind.times[:] = [erf * (1 << 16) * 1e-6 / 0.9] * 3
+        (named,) = [each for each in entry.findings if each.fault == "function"]
+        assert f"as long as {erf} fused products" in named.message and hint in named.hint
+        assert "tl.erf" in linecache.getline(named.chain[0].file, named.chain[0].line)
 
 
 def test_there_are_twenty():

@@ -5,9 +5,9 @@
 
 using namespace tilery;
 
-static count::Work workOf(const char *text, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args) {
+static count::Work workOf(const char *text, std::array<uint32_t, 3> grid, llvm::ArrayRef<uint64_t> args, bool onCpu = false) {
   Kernel kernel(text);
-  return count::workOf(*kernel.module->getOps<tile::KernelOp>().begin(), grid, args);
+  return count::workOf(*kernel.module->getOps<tile::KernelOp>().begin(), grid, args, onCpu);
 }
 
 static const char *const row = R"(

@@ -10,7 +10,7 @@ from typing import Any
 from ..launches import Kind
 from ..timing import quantile
 from . import roofline
-from .dealing import LAUNCH, NEAR, SHORT, idle, processors_of, small
+from .dealing import ENOUGH, LARGE, LAUNCH, NEAR, SHORT, idle, processors_of, small
 from .found import Found
 
 
@@ -99,7 +99,22 @@ class Entry:
         programs, operations = sum(math.prod(grid) for grid in grids), self.products + self.operations
         begun = small(programs, self.bytes_asked, operations, self.device, kernel) if self.is_far else []
         made = [each for each in self.found.findings if each.fault != "small" or not self.is_read_once]
-        return [*made, *unfilled, *begun]
+        return [*([] if self.is_near else [*made, *self._functions]), *unfilled, *begun]
+
+    @property
+    def _functions(self) -> list[Any]:
+        """Functions that take a good part of the time, as their elements at the machine's rate of fused products say."""
+        rate = roofline.of(self.device).operations / 2
+        costly = [each for work in self.found.works for each in work.functions]
+        return [each.finding for each in costly if self.judged and each.products / rate * 1e3 >= LARGE * self.judged]
+
+    @property
+    def is_near(self) -> bool:
+        """Does it take about what the machine needs? Memory's rate says nothing of data that caches hold."""
+        if self.reached is None or self.reached < ENOUGH:
+            return False
+        caches = roofline.last_caches() if self.device < 0 else 0
+        return self.limits[0][0] != "memory" or self.bytes_least > caches
 
     @property
     def is_read_once(self) -> bool:

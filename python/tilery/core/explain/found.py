@@ -108,7 +108,7 @@ def find(launch: Callable[[], Any]) -> Found:
         if kernel is None:
             return
         found.kernel = kernel
-        found.works = kernel.interpret(False).count(grid, values)  # type: ignore[attr-defined]  # both kinds have it
+        found.works = kernel.interpret(False).count(grid, values, kernel.device < 0)  # type: ignore[attr-defined]  # both kinds have it
         for value in values.values():
             if hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"):
                 _note_size(found.sizes, value)
