@@ -1,5 +1,6 @@
 #pragma once
-/// From arrangements to tile IR: the place of a program's innermost tile.
+/// From arrangements to tile IR: the place of a program's innermost tile; what an arranged kernel takes, and the host function that checks
+/// and launches it.
 #include "tilery/arrange.h"
 #include "tilery/builder.h"
 
@@ -54,6 +55,50 @@ Value offsets(Builder &builder, const Argument &argument, const std::vector<Symb
               size_t dim);
 /// Offset from the source's first element of every lane, in elements, int64.
 Value linearOffsets(Builder &builder, const Argument &argument, const std::vector<Symbol> &user, const Environment &environment);
+
+/// What is known of an argument of an arranged kernel when it is compiled.
+struct Parameter {
+  std::string name;
+  Tensor tensor;              ///< its block sizes are numbers
+  std::optional<DType> dtype; ///< of its elements; of a scalar its own; absent: nothing of it is left to pass
+  /// Of each dimension that lies in memory (the rows of a jagged tensor have none): 1: it is 1 (strides only); 16: it divides by 16; or 0.
+  std::vector<int64_t> strides, extents;
+  int64_t divisibility = 1; ///< of the address
+  std::optional<DType> offsets,
+      lengths{}; ///< of a jagged tensor: of where its rows begin, and of how long they are where that is said
+
+  size_t rank() const { return tensor.source().shape.size(); }
+  bool isScalar() const { return rank() == 0 && tensor.isInnermost(); }
+  bool isJagged() const { return tensor.source().jagged.has_value(); }
+  /// The names that sizes of its dimensions have in expressions.
+  std::string sizeName(size_t dim) const;
+  std::string longestName() const;
+};
+
+/// What an argument is inside the kernel. Of a scalar: the value alone.
+struct Located {
+  Value value; ///< a tensor's address
+  std::vector<Value> extents, strides;
+  std::optional<Rows> rows;
+  std::optional<Value> row; ///< where the one row begins that all tiles of a program lie in
+  std::vector<Symbol> program;
+  std::optional<Value> exists; ///< is this program one of the argument's grid? Absent: it is
+};
+/// Begins the kernel, whose grid is the outermost level of the tensor `parameters[first]`: the last dimension is axis 0, the one before it
+/// axis 1, all others share axis 2, so that the linear id of a program is row-major. Others' programs are the digits of the linear id in
+/// their own grids; `masked`: those may have fewer programs. Arguments without a dtype are null. Fills `environment`.
+std::vector<std::optional<Located>> beginKernel(Builder &builder, const std::string &name,
+                                                const std::vector<Parameter> &parameters, size_t first, bool masked,
+                                                Environment &environment);
+
+/// What the check of grids says that fails; `masked` is for such calls.
+inline constexpr const char *differentGrids = "are arranged for different grids";
+
+std::vector<HostParam> hostParams(const std::vector<Parameter> &parameters);
+/// The host function `hostName` of such a kernel. It checks of the parameters `placed` that each has a tile for every program and size 1
+/// where the arrangement leaves out or repeats dimensions; `sizes`: also that what is cut into the same tiles has the same size.
+void buildHost(Builder &builder, const std::string &kernel, const std::string &hostName, const std::vector<Parameter> &parameters,
+               size_t first, const std::vector<size_t> &placed, bool sizes);
 
 } // namespace tilery::arrange
 #pragma GCC visibility pop

@@ -47,9 +47,70 @@ Rows toRows(nb::handle rows) {
   return {toValue(rows[0]), lengths.is_none() ? std::nullopt : std::optional(toValue(lengths)), toValue(rows[2])};
 }
 
+nb::object fromRows(const Rows &rows) { return nb::make_tuple(rows.offsets, rows.lengths, rows.count); }
+
+/// What Python's Argument says.
+Parameter toParameter(nb::handle argument) {
+  auto dtype = [&](const char *name) {
+    nb::object value = argument.attr(name);
+    return value.is_none() ? std::nullopt : std::optional(toDType(value));
+  };
+  auto numbers = [&](const char *name) { return nb::cast<std::vector<int64_t>>(argument.attr(name)); };
+  return {nb::cast<std::string>(argument.attr("name")),
+          nb::cast<TensorHandle &>(argument.attr("tensor")).tensor,
+          dtype("dtype"),
+          numbers("strides"),
+          numbers("extents"),
+          nb::cast<int64_t>(argument.attr("divisibility")),
+          dtype("offsets"),
+          dtype("lengths")};
+}
+std::vector<Parameter> toParameters(nb::handle arguments) {
+  std::vector<Parameter> result;
+  for (nb::handle argument : arguments)
+    result.push_back(toParameter(argument));
+  return result;
+}
+
+void bindKernels(nb::module_ &m) {
+  m.attr("DIFFERENT_GRIDS") = differentGrids;
+  nb::class_<Located>(m, "Located", "What an argument is inside the kernel.")
+      .def_ro("value", &Located::value)
+      .def_ro("extents", &Located::extents)
+      .def_ro("strides", &Located::strides)
+      .def_prop_ro("rows", [](const Located &l) { return l.rows ? fromRows(*l.rows) : nb::none(); })
+      .def_ro("row", &Located::row)
+      .def_ro("program", &Located::program)
+      .def_ro("exists", &Located::exists);
+  m.def(
+      "begin_kernel",
+      [](Builder &builder, const std::string &name, nb::handle arguments, size_t first, bool masked) {
+        Environment environment;
+        auto located = beginKernel(builder, name, toParameters(arguments), first, masked, environment);
+        return std::pair(located, environment);
+      },
+      "builder"_a, "name"_a, "arguments"_a, "first"_a, "masked"_a, "(what each argument is or None, the values of names)");
+  m.def(
+      "build_host",
+      [](Builder &builder, const std::string &kernel, const std::string &hostName, nb::handle arguments, size_t first,
+         const std::vector<size_t> &placed,
+         bool sizes) { buildHost(builder, kernel, hostName, toParameters(arguments), first, placed, sizes); },
+      "builder"_a, "kernel"_a, "host_name"_a, "arguments"_a, "first"_a, "placed"_a, "sizes"_a);
+  m.def(
+      "host_parameters",
+      [](nb::handle arguments) {
+        std::vector<std::tuple<std::string, std::string, int64_t>> result;
+        for (const HostParam &each : hostParams(toParameters(arguments)))
+          result.emplace_back(each.name, dtypeName(each.dtype), each.rank);
+        return result;
+      },
+      "arguments"_a, "[(name, element type, rank, or -1 for a scalar)] of what the host function takes.");
+}
+
 } // namespace
 
 void bindArrangeIr(nb::module_ &m) {
+  bindKernels(m);
   nb::class_<BoundArgument> bound(m, "Argument", "An arranged tensor inside a kernel.");
   bound.def(
       "__init__",

@@ -10,10 +10,7 @@ from typing import Any
 from tilery._native.arrange import Symbol
 
 from ..errors import error
-from . import jagged
 from .flattened import Flattened
-
-DIFFERENT_GRIDS = "are arranged for different grids"
 
 
 def parameters_of(application: Callable[..., Any], count: int) -> list[str]:
@@ -75,20 +72,10 @@ class Argument:
         self.rank = tensor.source.ndim
         self.is_scalar = self.rank == 0 and tensor.levels == 1
         self.is_constant = dtype is None
-        self.is_jagged = tensor.jagged_dim is not None
         self.offsets, self.lengths = offsets, lengths
-
-    @property
-    def first_dim(self) -> int:
-        """Of those that lie in memory: the rows of a jagged tensor have no dimension of their own there."""
-        return int(self.is_jagged)
 
     def size_name(self, d: int) -> str:
         return f"ninetoothed_{self.tensor.name}_" + ("seq_len" if d == self.tensor.jagged_dim else f"size_{d}")
-
-    @property
-    def longest_name(self) -> str:
-        return f"ninetoothed_{self.tensor.name}_max_seq_len"
 
 
 def describe(arguments: Sequence[Argument]) -> Any:
@@ -115,15 +102,3 @@ def describe(arguments: Sequence[Argument]) -> Any:
 
 def host_name(application: Callable[..., Any]) -> str:
     return f"{application.__name__}_host"
-
-
-def host_parameters(arguments: Sequence[Argument]) -> list[tuple[str, str, int]]:
-    """[(name, element type, rank, or -1 for a scalar)] of what the host function takes."""
-    found: list[tuple[str, str, int]] = []
-    for a in arguments:
-        if a.is_jagged and not a.is_constant:
-            found += jagged.host_parameters(a)
-        elif not a.is_constant:
-            found.append((a.name, str(a.dtype), -1 if a.is_scalar else a.rank))
-
-    return found

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tilery import _native
+from tilery._native import arrange
 
 from ..core import compile
 from ..core.ignored import Ignored, told
 from ..core.kept import Kept
-from .arguments import Argument, describe, host_name, host_parameters
+from .arguments import Argument, describe, host_name
 
 
 class CompiledKernel(compile.CompiledKernel):
@@ -60,5 +61,5 @@ class CompiledKernel(compile.CompiledKernel):
     def interpret(self, debug: bool) -> Any:
         from ..core.oracle import OracleHostLaunch
 
-        parameters = host_parameters(self.arguments)
+        parameters = arrange.host_parameters(self.arguments)
         return OracleHostLaunch(self.module, host_name(self.application), parameters, debug, match_sizes=True)

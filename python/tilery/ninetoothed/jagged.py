@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-from tilery import _native
 
 from ..errors import error
 
@@ -64,44 +61,3 @@ def _longest(value: Any) -> int:
     lengths = value._lengths
 
     return int(value._get_max_seqlen() if lengths is None else lengths.max())
-
-
-# -- in a kernel and its host function -------------------------------------------------------------------------------------------
-
-
-def parameters(argument: Any) -> list[tuple[str, Any, int]]:
-    """Of the kernel, behind what a tensor has: (name, type, divisor)."""
-    name, int64 = argument.name, _native.Type("int64")
-    found = [(f"{name}_row_offsets", _native.Type(argument.offsets, (), True), 1), (f"{name}_row_count", int64, 1)]
-    if argument.lengths:
-        found.append((f"{name}_row_lengths", _native.Type(argument.lengths, (), True), 1))
-
-    return [*found, (f"{name}_max_seq_len", int64, 1)]
-
-
-def rows(argument: Any, values: Iterator[Any]) -> tuple[tuple[Any, Any, Any], Any]:
-    """((offsets, lengths or None, count), the longest row's length) from the values of these parameters."""
-    offsets, count = next(values), next(values)
-    lengths = next(values) if argument.lengths else None
-
-    return (offsets, lengths, count), next(values)
-
-
-def host_parameters(argument: Any) -> list[tuple[str, str, int]]:
-    """Of the host function: (name, element type, rank, or -1 for a scalar)."""
-    name = argument.name
-    found = [(name, argument.dtype, argument.rank - 1), (f"{name}_row_offsets", argument.offsets, 1)]
-    if argument.lengths:
-        found.append((f"{name}_row_lengths", argument.lengths, 1))
-
-    return [*found, (f"{name}_max_seq_len", "int64", -1)]
-
-
-def host_rows(native: Any, argument: Any, handles: Iterator[Any]) -> tuple[Any, Any, list[Any]]:
-    """(number of rows, the longest one's length, what the launch passes for `parameters`)."""
-    offsets = next(handles)
-    count = native.binary("-", native.host_extent(offsets, 0), native.constant(1, "int64"))
-    lengths = [native.host_pointer(next(handles))] if argument.lengths else []
-    longest = next(handles)
-
-    return count, longest, [native.host_pointer(offsets), count, *lengths, longest]

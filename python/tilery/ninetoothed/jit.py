@@ -22,7 +22,7 @@ from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
 from ..frontend.wording import counted, did_you_mean, number_of
 from . import jagged, tuning
-from .arguments import DIFFERENT_GRIDS, Argument, parameters_of
+from .arguments import Argument, parameters_of
 from .compile import CompiledKernel
 from .dtype import NAMES as TYPES
 from .flattened import Flattened, seen_as
@@ -223,7 +223,7 @@ class Kernel(OwnCopy):
                 raise
             self._without_elements = sorted({*self._without_elements, *found})
         except ValueError as e:
-            if DIFFERENT_GRIDS not in str(e) or kwargs.get("debug"):
+            if arrange.DIFFERENT_GRIDS not in str(e) or kwargs.get("debug"):
                 raise
             if len(self._differing) < 4096:
                 self._differing.add(_shapes(args))
