@@ -1,7 +1,7 @@
 // Verifiers of the ops in BlockMemory.td.
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/index_polynomial.h"
-#include "compiler/block/ir/Block.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/layout/convert.h"
 
@@ -67,7 +67,6 @@ LogicalResult RemapOp::verify() {
 
 // ---- shared memory
 
-constexpr int64_t slotAlignment = 1024;
 static int64_t rounded(int64_t bytes) { return llvm::alignTo(bytes, slotAlignment); }
 static int64_t bytesOf(Operation *op) {
   if (auto alloc = dyn_cast<AllocOp>(op)) {

@@ -8,6 +8,8 @@ constexpr unsigned registersOfAll = 65536;  // of 32 bits, of a multiprocessor, 
 constexpr unsigned registersOfThread = 255; // that an instruction can name
 constexpr unsigned barrierBytes = 8;        // of a barrier in shared memory; a slot of a ring has two
 constexpr unsigned mapBytes = 128;          // of a map that the copy engine reads
+constexpr unsigned slotAlignment = 1024;    // of a ring's tiles in shared memory, as swizzles want it
+constexpr unsigned warpsOfGroup = 4;        // of a warpgroup
 
 struct Gpu {
   /// Products are of warpgroups (wgmma), the copy engine brings boxes, roles deal registers. Else products are of warps (mma.sync), and

@@ -5,6 +5,7 @@
 // to compute is computed again, and anything else converted.
 #include "compiler/block/passes/dealt_layouts.h"
 #include "compiler/block/recognise/find_fetch.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/block/recognise/kernel_work.h"
@@ -23,8 +24,6 @@ using namespace mlir;
 namespace tilery::block {
 namespace {
 using layout::Layout;
-
-constexpr unsigned warpgroup = 4;
 
 // ---- shared memory
 
@@ -258,7 +257,7 @@ private:
 
   void anchor(MmaStartOp start) {
     RankedTensorType tile = start.getType().getTile();
-    int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), warpgroups = role.getWarps() / warpgroup;
+    int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), warpgroups = role.getWarps() / warpsOfGroup;
     bool byWarps = multipliesByWarps(start) && isOnlyProduct(start);
     Layout lies = byWarps ? sumLayoutOfWarps(m, n, warpGrid(m, n, role.getWarps()))
                   : m / 64 % warpgroups
@@ -290,7 +289,7 @@ private:
 
   /// How a first factor lies in registers.
   LayoutAttr factorLayout(RankedTensorType type, layout::Rows inTile) {
-    int64_t bits = 8 * tile::elementBytes(type.getElementType()), depth = 256 / bits, warpgroups = role.getWarps() / warpgroup;
+    int64_t bits = 8 * tile::elementBytes(type.getElementType()), depth = 256 / bits, warpgroups = role.getWarps() / warpsOfGroup;
     int64_t rows = type.getDimSize(0) / 64, steps = type.getDimSize(1) / depth;
     Layout tiles({{layout::dim(0), rows}, {layout::dim(1), steps}});
     tiles.add(layout::Register, steps, {0, 1});

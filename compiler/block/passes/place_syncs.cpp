@@ -3,6 +3,7 @@
 // A walk over each role, loops until nothing changes, knows of each allocation which stores may still read it, and what has been written or
 // read since the role's threads last met. Slots of rings have barriers that order everything; what threads have written there is shown to
 // the tensor cores before it is published, what they have copied once the slot is taken.
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/passes/filled_slots.h"
 #include "compiler/block/passes/passes.h"
@@ -12,8 +13,6 @@ using namespace mlir;
 namespace tilery::block {
 namespace {
 using layout::Layout;
-
-constexpr unsigned warpgroup = 4;
 
 /// What may be going on with an allocation.
 struct Use {
@@ -56,7 +55,7 @@ int64_t lastOf(const Layout &layout, unsigned along) {
     for (const Layout::Digit &digit : input.digits) {
       int64_t extent = digit.extent;
       if (input.axis == layout::Warp) {
-        extent = std::min<int64_t>(extent, std::max<int64_t>(1, warpgroup / warps));
+        extent = std::min<int64_t>(extent, std::max<int64_t>(1, warpsOfGroup / warps));
         warps *= digit.extent;
       }
       row += (extent - 1) * (digit.step[along] + digit.flips[along]);
@@ -67,7 +66,7 @@ int64_t lastOf(const Layout &layout, unsigned along) {
 
 class Places {
 public:
-  explicit Places(RoleOp role) : role(role), warpgroups(role.getWarps() / warpgroup) {
+  explicit Places(RoleOp role) : role(role), warpgroups(role.getWarps() / warpsOfGroup) {
     role.walk([&](WriteOp write) {
       if (Value memory = memoryOf(write.getShared()))
         shared.insert(memory);
@@ -223,14 +222,14 @@ private:
       if (isa<MmaWaitOp, MmaSettleOp, SyncOp>(op))
         return;
     OpBuilder builder(release);
-    SyncOp::create(builder, release.getLoc(), warpgroups > 1 ? builder.getI32IntegerAttr(warpgroup) : IntegerAttr());
+    SyncOp::create(builder, release.getLoc(), warpgroups > 1 ? builder.getI32IntegerAttr(warpsOfGroup) : IntegerAttr());
   }
 
   void meet(Value memory, Operation *op, State &state, bool write) {
     bool apart = isEachsOwn(memory);
     if (write) {
       OpBuilder builder(op);
-      SyncOp::create(builder, op->getLoc(), apart ? builder.getI32IntegerAttr(warpgroup) : IntegerAttr());
+      SyncOp::create(builder, op->getLoc(), apart ? builder.getI32IntegerAttr(warpsOfGroup) : IntegerAttr());
     }
     for (auto &[other, use] : state.uses)
       if (!apart || isEachsOwn(other))
@@ -264,7 +263,7 @@ private:
       return false;
     int64_t each = write.getShared().getType().getShape()[along] / warpgroups;
     for (unsigned w = 0; w < warpgroups; ++w)
-      if (piece->at({{layout::Warp, int64_t(warpgroup) * w}})[along] != w * each)
+      if (piece->at({{layout::Warp, int64_t(warpsOfGroup) * w}})[along] != w * each)
         return false;
     return lastOf(*piece, along) < each;
   }

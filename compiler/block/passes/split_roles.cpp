@@ -11,8 +11,6 @@ using namespace mlir;
 namespace tilery::block {
 namespace {
 
-constexpr unsigned loadWarps = 4, warpgroup = 4;
-
 /// The tile comes of a product.
 bool isMultiplied(Value tile) {
   SetVector<Value> reached;
@@ -209,8 +207,8 @@ struct SplitRoles : PassWrapper<SplitRoles, OperationPass<tile::KernelOp>> {
     builder.createBlock(&roles.getBody());
     bool isOne = multipliesByWarps(programs) && !schedule->fetchers; // run-ahead lets its copies run ahead
     RoleOp load =
-        isOne ? RoleOp() : makeRole(builder, "load", loadWarps * std::max(schedule->fetchers, 1u), schedule->loadRegisters);
-    RoleOp math = makeRole(builder, "math", warpgroup * schedule->consumers, schedule->mathRegisters);
+        isOne ? RoleOp() : makeRole(builder, "load", warpsOfGroup * std::max(schedule->fetchers, 1u), schedule->loadRegisters);
+    RoleOp math = makeRole(builder, "math", warpsOfGroup * schedule->consumers, schedule->mathRegisters);
     if (load)
       OpBuilder::atBlockTerminator(&load.getBody().front()).clone(*programs);
     programs->moveBefore(math.getBody().front().getTerminator());

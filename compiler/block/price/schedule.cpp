@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-constexpr unsigned pieceBytes = 64 * 128, bytesOfBarriers = 1024, slotAlignment = 1024;
+constexpr unsigned pieceBytes = 64 * 128, bytesOfBarriers = 1024;
 constexpr unsigned mostSlots = 8, wantedSlots = 4;
 constexpr unsigned mostCluster = 8;
 constexpr unsigned skinny = 64, skinnySlots = 24;

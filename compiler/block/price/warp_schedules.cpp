@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-constexpr unsigned mostSlots = 8, mostResident = 4, warpsOfGroup = 4;
+constexpr unsigned mostSlots = 8, mostResident = 4;
 /// Of addresses, and of what a loop with several products carries of its rows.
 constexpr unsigned otherRegisters = 40;
 /// Of blocks of 16 x 16 bytes that a thread turns.

@@ -2,6 +2,7 @@
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/analysis/lane_groups.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/recognise/find_product.h"
 #include "compiler/ir/zero.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -171,7 +172,7 @@ int64_t piecesOf(const Load &load, unsigned along) {
   return follows;
 }
 
-constexpr int64_t warpLanes = 32, loadWarps = 4;
+constexpr int64_t warpLanes = 32, loadWarps = warpsOfGroup;
 
 /// Where a load's elements lie along each of the fetched tile's dimensions, in elements. Empty: nobody knows.
 struct Terms {

@@ -1,4 +1,5 @@
 #include "compiler/block/recognise/find_unpacked.h"
+#include "compiler/block/ir/gpu.h"
 #include "compiler/block/recognise/find_fetch.h"
 #include "compiler/ir/zero.h"
 #include "mlir/IR/IRMapping.h"
@@ -9,10 +10,10 @@ using namespace mlir;
 namespace tilery::block {
 
 int64_t UnpackedFactor::bytes() const {
-  constexpr int64_t alignment = 1024; // of a slot's tiles
   int64_t bytes = 0;
   for (const UnpackedSource &source : sources)
-    bytes += llvm::alignTo(ShapedType::getNumElements(source.tile.shape) * tile::elementBytes(source.tile.element), alignment);
+    bytes +=
+        llvm::alignTo(ShapedType::getNumElements(source.tile.shape) * tile::elementBytes(source.tile.element), slotAlignment);
   return bytes;
 }
 
