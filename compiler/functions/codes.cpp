@@ -75,10 +75,43 @@ Number encodedPower(const Numbers &x) {
   return select(none, 255, code).cast(DType::U8);
 }
 
+/// The lower bits of an integer, which is cut to them, as its code.
+Number lowerBits(const Numbers &x) { return (x[0].cast(DType::I32) & 15).cast(DType::U8); }
+/// A number in two's complement.
+Number signedBits(const Numbers &x) { return ((x[0].cast(DType::I8) ^ 8) - 8).cast(DType::I8); }
+
+/// By how much the code at a place is shifted in its byte, which holds two.
+Number shiftOf(const Number &place) { return binary(BinaryOp::Mod, place, 2) * 4; }
+/// (byte, place): the code there.
+Number nibble(const Numbers &x) {
+  Number shift = shiftOf(x[1]);
+  return ((x[0].cast(DType::I32) >> shift) & 15).cast(DType::U8);
+}
+/// (byte, place, code): the byte with this code there.
+Number withNibble(const Numbers &x) {
+  Number shift = shiftOf(x[1]);
+  Number others = 255 - (15 << shift);
+  Number kept = x[0].cast(DType::I32) & others;
+  return (kept | (x[2].cast(DType::I32) << shift)).cast(DType::U8);
+}
+/// (first, second): both codes in a byte.
+Number twoNibbles(const Numbers &x) {
+  Number low = x[0].cast(DType::I32), high = x[1].cast(DType::I32);
+  return (low | (high << 4)).cast(DType::U8);
+}
+
 } // namespace
 
 List codes() {
-  List list = {{"decode_float8_e8m0fnu", 1, 1, decodedPower}, {"encode_float8_e8m0fnu", 1, 1, encodedPower}};
+  List list = {{"decode_float8_e8m0fnu", 1, 1, decodedPower},
+               {"encode_float8_e8m0fnu", 1, 1, encodedPower},
+               {"decode_int4", 1, 1, signedBits},
+               {"encode_int4", 1, 1, lowerBits},
+               {"decode_uint4", 1, 1, [](const Numbers &x) { return x[0]; }},
+               {"encode_uint4", 1, 1, lowerBits},
+               {"nibble", 2, 2, nibble},
+               {"with_nibble", 3, 3, withNibble},
+               {"two_nibbles", 2, 2, twoNibbles}};
   for (const Format &kind : formats) {
     std::string name = kind.name;
     list.push_back({"decode_" + name, 1, 1, [&kind](const Numbers &x) { return decoded(x[0], kind); }});

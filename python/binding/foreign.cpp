@@ -47,6 +47,14 @@ void bindForeign(nb::module_ &m, nb::class_<Builder> &c) {
   c.def("philox", [](Builder &b, nb::handle counter, nb::handle key, int64_t rounds) {
     return nb::tuple(nb::cast(philox(b, toValues(counter), toValues(key), rounds)));
   });
+  c.def("decoded_region", &decodedRegion, "codes"_a, "shape"_a, "kind"_a, "two_in_byte"_a);
+  c.def("encode_region", &encodeRegion, "values"_a, "codes"_a, "shape"_a, "kind"_a, "two_in_byte"_a);
+  c.def(
+      "scaled_factor",
+      [](Builder &b, nb::handle x, const std::string &format, int64_t packed, nb::handle scale, bool right) {
+        return scaledFactor(b, toValue(x), format, packed, toOptionalValue(scale), right);
+      },
+      "x"_a, "format"_a, "packed"_a, "scale"_a.none(), "right"_a);
   c.def("function", [](Builder &b, const std::string &name, nb::args operands) { return composed(b, name, toValues(operands)); });
   c.def(
       "call_cuda",

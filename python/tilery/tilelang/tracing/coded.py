@@ -7,25 +7,24 @@ from __future__ import annotations
 from typing import Any
 
 from .dtypes import dtype
-from .values import Val, binary, cast, current_builder, register_codes
+from .values import Val, cast, current_builder, register_codes
 
 
-def _function(step: str, kind: dtype, operand: Any) -> Val:
-    return Val(current_builder().function(f"{step}_{kind.replace('_unpacked', 'fn')}", operand))
+def coding(kind: dtype) -> str:
+    """The builder's name of a type."""
+    return kind.replace("_unpacked", "fn")
 
 
-def decode(kind: dtype, code: Any) -> Any:
+def decode(kind: dtype, code: Any) -> Val:
     """The value of a code, which is a uint8."""
-    if kind == "int4":
-        return cast(binary("-", binary("^", cast(code, "int8"), 8), 8), "int8")
-    return code if kind == "uint4" else _function("decode", kind, code)
+    return Val(current_builder().function(f"decode_{coding(kind)}", code))
 
 
-def encode(kind: dtype, value: Any) -> Any:
+def encode(kind: dtype, value: Any) -> Val:
     """The code nearest to a value (ties to even, too large numbers to the greatest), as a uint8."""
-    if kind in ("int4", "uint4"):
-        return cast(binary("&", cast(value, "int32"), 15), "uint8")
-    return _function("encode", kind, cast(value, "float32"))
+    builder = current_builder()
+    value = cast(value, "float32") if "float" in kind else value
+    return Val(builder.function(f"encode_{coding(kind)}", builder.materialize(value)))
 
 
 def converted(kind: dtype, value: Any) -> Any:

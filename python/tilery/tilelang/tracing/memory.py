@@ -15,7 +15,7 @@ from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype
 from .shapes import show
-from .values import Expr, Val, binary, cast, difference, give_operators, is_number, read, select
+from .values import Expr, Val, binary, difference, give_operators, read, select
 from .vectors import MOST_LANES, Ramp, Vector, is_plain, lanes_of
 from .words import BY_ELEMENT, WORDS, index_hint
 
@@ -340,19 +340,15 @@ class Element(Expr):
             return Val(trace.native.load_place(self.place(trace), None))
         return Val(trace.native.element_load(self.memory.native, self.memory.in_bytes(self.indices)))
 
-    def _code(self, trace: Any) -> Any:
-        raw = self._raw(trace)
-        if self.memory.dtype.pack == 1:
-            return raw
-        shift = binary("*", binary("%", self.indices[-1], 2), 4)
-        return cast(binary("&", binary(">>", cast(raw, "int32"), shift), 15), "uint8")
+    def _code(self, trace: Any) -> Val:
+        raw, native = self._raw(trace), trace.native
+        return raw if self.memory.dtype.pack == 1 else Val(native.function("nibble", raw, native.materialize(self.indices[-1])))
 
-    def _store_code(self, trace: Any, code: Any) -> None:
+    def _store_code(self, trace: Any, code: Val) -> None:
         if self.memory.dtype.pack == 2:
             trace.check_pairs(self)
-            shift = binary("*", binary("%", self.indices[-1], 2), 4)
-            kept = binary("&", cast(self._raw(trace), "int32"), binary("-", 255, binary("<<", 15, shift)))
-            code = cast(binary("|", kept, binary("<<", cast(code, "int32"), shift)), "uint8")
+            place = trace.native.materialize(self.indices[-1])
+            code = Val(trace.native.function("with_nibble", self._raw(trace), place, code))
         if self.memory.is_global:
             trace.native.store_place(self.place(trace), code)
         else:
@@ -548,10 +544,9 @@ def _no_memory(what: str, value: Any) -> Exception:
 def _fill_coded(trace: Any, region: Any, value: Any, what: str) -> None:
     """Every byte of a region gets the code of a value, or two of them."""
     kind = region_memory(region).dtype
-    code = encode(kind, cast(value, "float32" if "float" in kind else "int32") if is_number(value) else read(value))
+    code = encode(kind, read(value))
     if kind.pack == 2:
-        wide = cast(code, "int32")
-        code = cast(binary("|", wide, binary("<<", wide, 4)), "uint8")
+        code = Val(trace.native.function("two_nibbles", code, code))
     _native.fill_region(trace.native, native_region(trace, region, what, as_bytes=True), code)
 
 
