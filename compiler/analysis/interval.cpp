@@ -46,24 +46,7 @@ static bool fits(const Interval &interval, Value value) {
   return interval.least >= -most - 1 && interval.greatest <= most;
 }
 
-/// A product of bytes, added to what is known.
-static std::optional<Interval> ofProduct(tile::DotOp dot) {
-  auto sums = intervalOf(dot.getAcc());
-  auto factors = cast<RankedTensorType>(dot.getA().getType());
-  if (!sums || dot.getClear() || !factors.getElementType().isInteger(8))
-    return std::nullopt;
-  auto ofByte = [](bool isUnsigned) { return isUnsigned ? Interval{0, 255} : Interval{-128, 127}; };
-  Interval a = ofByte(dot.getAUnsigned()), b = ofByte(dot.getBUnsigned());
-  int64_t count = factors.getShape().back();
-  auto [least, greatest] = std::minmax({a.least * b.least, a.least * b.greatest, a.greatest * b.least, a.greatest * b.greatest});
-  Interval result{sums->least + count * least, sums->greatest + count * greatest};
-  return fits(result, dot) ? std::optional(result) : std::nullopt;
-}
-
 static std::optional<Interval> compute(Value value) {
-  if (Operation *op = value.getDefiningOp())
-    if (auto known = op->getAttrOfType<DenseI64ArrayAttr>(betweenName); known && op->getNumResults() == 1)
-      return Interval{known[0], known[1]};
   if (Operation *op = value.getDefiningOp(); op && isa<tile::DivOp, tile::RemOp>(op))
     return ofQuotient(op);
   else if (isa_and_nonnull<tile::ProgramIdOp>(op))
@@ -74,8 +57,6 @@ static std::optional<Interval> compute(Value value) {
     int64_t greatest = INT64_MAX >> (64 - std::min(63u, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth()));
     return of && of->least >= 0 ? std::optional(Interval{std::min(of->least, greatest), std::min(of->greatest, greatest)})
                                 : std::nullopt;
-  } else if (auto dot = dyn_cast_or_null<tile::DotOp>(op)) {
-    return ofProduct(dot);
   } else if (isa_and_nonnull<arith::AndIOp>(op)) { // bits of a number
     for (Value mask : op->getOperands())
       if (auto bits = intervalOf(mask); bits && bits->least == bits->greatest && bits->least >= 0)

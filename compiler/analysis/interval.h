@@ -8,9 +8,6 @@ struct Interval {
   int64_t least, greatest;
 };
 
-/// Attribute of an op with one result: two numbers between which that lies, where it cannot be seen any more.
-constexpr llvm::StringLiteral betweenName = "tile.between";
-
 /// Of a tile: all its elements. Nothing where it is not known. Sums and products count as those of whole numbers, as in addresses.
 std::optional<Interval> intervalOf(mlir::Value value);
 

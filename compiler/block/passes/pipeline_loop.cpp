@@ -1,5 +1,4 @@
 #include "compiler/block/passes/pipeline_loop.h"
-#include "compiler/analysis/interval.h"
 #include "compiler/block/passes/exchange_access.h"
 #include "compiler/block/passes/near_exponentials.h"
 #include "compiler/ir/zero.h"
@@ -491,8 +490,6 @@ private:
         MmaStartOp::create(builder, location, sum, c, a, b, clear, dot.precision(), dot.isUnsigned(), dot.isUnsigned());
     builder.setInsertionPoint(op);
     Value result = MmaWaitOp::create(builder, location, sum.getTile(), started);
-    if (auto between = analysis::intervalOf(op.getResult()); between && fresh && !addition)
-      result.getDefiningOp()->setAttr(analysis::betweenName, builder.getDenseI64ArrayAttr({between->least, between->greatest}));
     for (ShownFactor *each : {own, ownSecond})
       if (each)
         releaseBehind(*each);

@@ -1,4 +1,4 @@
-"""Integers of few bits as floats, which GPUs make of a number that has them as its last bits: bytes, sums of their products."""
+"""Bytes as floats, which GPUs make of a number that has them as its last bits; sums of their products as f32."""
 
 import pytest
 import torch

@@ -68,20 +68,3 @@ TEST(Interval, FollowsTilesProgramsAndBits) {
   EXPECT_EQ(text(kernel.result(7)), "0..15");
   EXPECT_EQ(text(kernel.result(9)), "0..23");
 }
-
-TEST(Interval, OfFewProductsOfBytes) {
-  Kernel kernel(R"(
-    tile.kernel @k(%p: !tile.ptr<i8>) {
-      %a = arith.constant dense<3> : tensor<64x32xi8>
-      %b = arith.constant dense<5> : tensor<32x64xi8>
-      %zero = arith.constant dense<0> : tensor<64x64xi32>
-      %x = tile.dot %a, %b, %zero : tensor<64x32xi8>, tensor<32x64xi8> -> tensor<64x64xi32>
-      %y = tile.dot %a, %b, %x : tensor<64x32xi8>, tensor<32x64xi8> -> tensor<64x64xi32>
-      %z = tile.dot %a, %b, %zero {a_unsigned} : tensor<64x32xi8>, tensor<32x64xi8> -> tensor<64x64xi32>
-      tile.return
-    })");
-  ASSERT_TRUE(kernel.module);
-  EXPECT_EQ(text(kernel.result(3)), "-520192..524288");
-  EXPECT_EQ(text(kernel.result(4)), "-1040384..1048576");
-  EXPECT_EQ(text(kernel.result(5)), "-1044480..1036320");
-}

@@ -56,7 +56,7 @@ static Lanes biasedFew(Emitter &e, Lanes few, llvm::Type *type, uint64_t bits) {
   auto &b = e.b;
   llvm::Type *integers = e.vectorOf(b.getIntNTy(type->getScalarSizeInBits()), e.lanesOf(few));
   Lanes cut = b.CreateTrunc(few, integers);
-  return b.CreateBitCast(b.CreateAdd(cut, llvm::ConstantInt::get(integers, bits)), e.vectorOf(type, e.lanesOf(few)));
+  return b.CreateBitCast(b.CreateOr(cut, llvm::ConstantInt::get(integers, bits)), e.vectorOf(type, e.lanesOf(few)));
 }
 
 /// The same of bytes, which an instruction takes out of a word and puts below the number's other bytes.
