@@ -249,28 +249,7 @@ float16, bfloat16, float32, float64 = dtype("fp16"), dtype("bf16"), dtype("fp32"
 float8e4nv, float8e5 = dtype("fp8e4nv"), dtype("fp8e5")
 float8e4b8, float8e4b15, float8e5b16 = dtype("fp8e4b8"), dtype("fp8e4b15"), dtype("fp8e5b16")
 pi32_t = pointer_type(int32)
-_BY_NATIVE.update(
-    {
-        t.__tile_dtype__: t
-        for t in (
-            int1,
-            int8,
-            int16,
-            int32,
-            int64,
-            uint8,
-            uint16,
-            uint32,
-            uint64,
-            float16,
-            bfloat16,
-            float32,
-            float64,
-            float8e4nv,
-            float8e5,
-        )
-    }
-)
+_BY_NATIVE.update({t.__tile_dtype__: t for t in list(globals().values()) if type(t) is dtype and t.__tile_dtype__})
 
 
 def get_int_dtype(bitwidth: int, signed: bool) -> dtype:
