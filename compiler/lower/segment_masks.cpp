@@ -87,7 +87,8 @@ bool Evaluator::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, c
     return wraps ? b.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, x, y) : b.CreateAdd(x, y);
   };
   llvm::Value *subtracted = rises ? left.base : right.base, *other = rises ? right.base : left.base;
-  llvm::Value *apart = wraps ? b.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, other, subtracted) : b.CreateSub(other, subtracted);
+  llvm::Value *apart =
+      wraps ? b.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, other, subtracted) : b.CreateSub(other, subtracted);
   llvm::Value *turn = plus(plus(apart, start.base), e.i64(strict != ends));
   auto narrow = [&](llvm::Value *&bound, llvm::Intrinsic::ID choose) {
     bound = bound ? b.CreateBinaryIntrinsic(choose, bound, turn) : turn;
