@@ -69,7 +69,7 @@ TEST(SavedImageDeathTest, ACrashNamesTheKernelAndNoLine) {
   EXPECT_EXIT(
       {
         auto *nowhere = reinterpret_cast<float *>(4096);
-        launch(*kernelOf("scaled_sum"), {1, 1, 1}, {1.0f, nowhere, nowhere, nowhere, 256}, disjoint);
+        launch(*kernelOf("scaled_sum"), {1, 1, 1}, {1.0f, nowhere, nowhere + 1024, nowhere + 2048, 256}, disjoint);
       },
       testing::KilledBySignal(SIGSEGV), "tilery: kernel scaled_sum touched memory that is not there.*\n  hint: ");
 }
