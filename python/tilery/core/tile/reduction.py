@@ -133,7 +133,7 @@ def _tuple_of(input: Any) -> tuple[list[tensor], bool]:
 
 @member
 def reduce(input: Any, axis: int | None, combine_fn: Any, keep_dims: bool = False) -> Any:
-    """Reduction by a function of 2n scalars that returns n; `input` is a tile or a tuple of n tiles."""
+    """Reduction by a function of 2n scalars that returns n, in any order; `input` is a tile or a tuple of n tiles."""
     inputs, many = _tuple_of(input)
     axis = _axis(inputs[0], axis, "reduce")
     rank = len(inputs[0].shape)

@@ -45,6 +45,8 @@ def alloc(shape: Sequence[int] | int, element: str, scope: str, space: str) -> M
         trace.end_single()  # it lasts longer
     if space == "local" and trace.open.thread is None and not trace.open.plain:
         trace.give_rows(memory, native)
+    elif space == "fragment" and not trace.open.plain:
+        trace.give_copies(memory, native)
     else:
         memory.native = native(sizes)
         trace.keep_in_phases(memory)

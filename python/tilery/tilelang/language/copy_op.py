@@ -11,7 +11,7 @@ from ...core.ignored import ignore
 from ...errors import error
 from ..tracing.coded_regions import copy_coded
 from ..tracing.layouts import are_known, each_element, is_laid_out
-from ..tracing.memory import Element, LocalVar, Memory, Region, copied_regions, tile_op
+from ..tracing.memory import Element, LocalVar, Memory, Region, copied_regions, share, tile_op
 from ..tracing.values import is_number
 
 
@@ -61,6 +61,7 @@ def copy(
     safe = trace.safe_value(sides[0])
     regions = copied_regions(trace, src, dst, "T.copy")
     _native.copy_region(trace.native, *regions, safe, eviction_policy or "")
+    share(trace, dst)
 
 
 def _count(work: Any, src: Any, dst: Any) -> None:

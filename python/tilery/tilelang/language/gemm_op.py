@@ -74,7 +74,7 @@ def multiply(A: Any, B: Any, C: Any, transpose_A: bool, transpose_B: bool, clear
     trace = tile_op("T.gemm")
     _check_types(A, B, C)
     A, B = (decoded(side, None, "T.gemm") if _is_coded(side) else side for side in (A, B))
-    regions = [native_region(trace, side, "T.gemm") for side in (A, B, _whole(C))]
+    regions = [native_region(trace, side, "T.gemm", reads) for side, reads in ((A, True), (B, True), (_whole(C), False))]
     if trace.work:
         (m, n), depth = C.shape[-2:], A.shape[-2 if transpose_A else -1]
         trace.work.flops += 2 * m * n * depth * trace.work.repeated()

@@ -50,6 +50,15 @@ class NeedsRows(BaseException):
         self.place = place
 
 
+class NeedsCopies(BaseException):
+    """Raised where a role changes what each thread has, allocated outside of it, and threads that are not in it use that, too:
+    it is traced again, with one of its own for this role. place: the launch and the number of the allocation; the role's threads."""
+
+    def __init__(self, place: tuple[tuple[int, int], tuple[tuple[int, int], ...]]) -> None:
+        super().__init__()
+        self.place = place
+
+
 class NeedsRounds(BaseException):
     """Raised where a role waits at a barrier with a number: it is traced again, with a counter of such waits. place: the launch,
     and which waits are counted."""

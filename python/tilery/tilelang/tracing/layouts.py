@@ -79,7 +79,7 @@ def _corners(shape: Sequence[int]) -> list[tuple[int, ...]]:
 def is_laid_out(trace: Any, side: Any) -> bool:
     """Does a side of a copy lie as a layout says?"""
     memory = side if isinstance(side, Memory) else getattr(side, "memory", None)
-    return trace.open is not None and id(memory) in trace.open.layouts
+    return trace.open is not None and id(memory) in trace.open.layouts and not trace.copies_of(memory)
 
 
 def inside(element: Element) -> Any:

@@ -28,6 +28,9 @@ class Memory:
     divisibility = 1
     launch: Any = None  # the KernelState that a buffer was allocated in
     rows_at: tuple[int, int] | None = None  # what each thread has, kept as one for all (Roles.give_rows)
+    kept_at: tuple[int, int] | None = None  # what threads have, not the block, and roles may have each (Roles.give_copies)
+    kept_in = 0  # so many roles it was allocated in
+    uses: dict[Any, bool]  # the roles that use it: do they change it?
 
     def __init__(
         self,
@@ -306,7 +309,7 @@ class Element(Expr):
         if isinstance(value, Pending):
             return value.finish(self)
         value = trace.settled(value, self.indices)
-        if (there := self.located(trace)) is not self:
+        if (there := self.located(trace, stores=True)) is not self:
             return there.store(value)
         trace.check_private(self)
         if self.memory.scope_name == "local":
@@ -326,12 +329,12 @@ class Element(Expr):
             trace.check_range(self.memory, self.indices)
             trace.native.element_store(self.memory.native, self.indices, value)
 
-    def located(self, trace: Any) -> Element:
+    def located(self, trace: Any, stores: bool = False) -> Element:
         """The element of the memory that this one lies in: of a tensor with a layout, that of its places; of what each thread
         has, that of the threads which are here."""
         if place := trace.open.layouts.get(id(self.memory)):
             return place(self)
-        trace.check_rows(self.memory)
+        trace.check_rows(self.memory, stores)
         return self
 
     def _raw(self, trace: Any) -> Val:
@@ -399,7 +402,7 @@ class LocalVar(Expr):
     def store(self, value: Any) -> None:
         trace = kernel("a variable")
         value = trace.settled(value)
-        if (there := self[0].located(trace)).memory is not self.memory:
+        if (there := self[0].located(trace, stores=True)).memory is not self.memory:
             return there.store(value)
         trace.ask_for_threads()
         trace.native.element_store(self.memory.native, [0], as_stored(value, self.memory))
@@ -439,6 +442,11 @@ def native_region(trace: Any, value: Any, what: str, reads: Any = False, as_byte
     if isinstance(value, LocalVar):
         value = value.memory
     memory = value if isinstance(value, Memory) else getattr(value, "memory", None)
+    if copies := memory is not None and trace.copies_of(memory):
+        first, *others = copies.here(stores=not reads)
+        memory = first if reads or not others else others[-1]
+        if others and not reads:
+            copies.unshared = what  # until fill or copy has shared it
     if memory is None or memory.native is None and not memory.is_global and id(memory) not in trace.open.layouts:
         raise _no_memory(what, value)
     if memory.native is None and not memory.is_global:
@@ -460,7 +468,7 @@ def native_region(trace: Any, value: Any, what: str, reads: Any = False, as_byte
             f"{what} does not take `{memory.label()}`, whose type {memory.dtype} is computed with element by element",
             hint="loop over its elements, and convert them",
         )
-    trace.check_rows(memory)
+    trace.check_rows(memory, stores=not reads)
     handle = trace.root(memory) if memory.is_global else memory.native
     shape = _sizes(memory.in_bytes(memory.shape))
     if isinstance(value, Memory):
@@ -499,9 +507,15 @@ def copy(src: Any, dst: Any) -> Any:
     trace = kernel("a slice")
     if trace.parallel:
         return dst.store(src)
-    return _native.copy_region(
-        trace.native, *copied_regions(trace, src, dst, "a slice"), None
-    )
+    _native.copy_region(trace.native, *copied_regions(trace, src, dst, "a slice"), None)
+    share(trace, dst)
+
+
+def share(trace: Any, changed: Any) -> None:
+    """What was changed outside of roles, which have copies of it, is changed in all of them."""
+    copies = trace.copies_of(region_memory(changed))
+    if copies and copies.unshared:
+        copies.share()
 
 
 def copied_regions(trace: Any, src: Any, dst: Any, what: str) -> tuple[Any, Any]:
@@ -522,11 +536,14 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
         return begin(trace, value)
     memory = region_memory(region, what)
     extents = region.extents if isinstance(region, Region) else memory.shape
-    if id(memory) in trace.open.layouts or not all(isinstance(n, int) for n in extents):
+    laid_out = id(memory) in trace.open.layouts and not trace.copies_of(memory)
+    if laid_out or not all(isinstance(n, int) for n in extents):
         return _fill_elements(trace, region if isinstance(region, Region) else memory[(slice(None),) * memory.ndim], value)
     if memory.coded:
-        return _fill_coded(trace, region, value, what)
-    return _native.fill_region(trace.native, native_region(trace, region, what), value)
+        _fill_coded(trace, region, value, what)
+    else:
+        _native.fill_region(trace.native, native_region(trace, region, what), value)
+    share(trace, region)
 
 
 def region_memory(side: Any, what: str = "this") -> Memory:

@@ -10,7 +10,7 @@ from tilery import _native
 from ...errors import error
 from ...frontend import position
 from .arithmetic import Arithmetic
-from .context import NeedsArithmetic, NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
+from .context import NeedsArithmetic, NeedsCopies, NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
 from .memory import Memory
 from .shapes import TensorType, row_major
 from .values import Expr, Node, Var, binary, sizes_in, written
@@ -47,7 +47,7 @@ def build(
 
     needed: list[NeedsWorkspace] = []
     scalars: dict[str, Var] = {}
-    threaded: set[tuple[int, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
+    threaded: set[tuple[Any, Any]] = set()  # what is programmed for threads, allocations that have a row for each thread, loops
     while True:
         try:
             return _build(
@@ -57,7 +57,7 @@ def build(
             arithmetic = arithmetic.or_else(needs.wanted)
         except NeedsWorkspace as need:
             needed.append(need)
-        except (NeedsThreads, NeedsRows, NeedsTurns, NeedsRounds, NeedsInbox, NeedsPairs) as needs:
+        except (NeedsThreads, NeedsRows, NeedsCopies, NeedsTurns, NeedsRounds, NeedsInbox, NeedsPairs) as needs:
             threaded.add(needs.place)
 
 
@@ -72,7 +72,7 @@ def _build(
     given_results: int,
     needed: Sequence[NeedsWorkspace],
     scalars: dict[str, Var],
-    threaded: set[tuple[int, Any]],
+    threaded: set[tuple[Any, Any]],
 ) -> Any:
     from .trace import Trace
 

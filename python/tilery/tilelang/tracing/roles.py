@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...errors import error
 from ...frontend.regions import Getter, Names, Putter
-from .context import NeedsRows, NeedsThreads
-from .memory import Element, Memory
+from .context import NeedsCopies, NeedsRows, NeedsThreads
+from .memory import Element, Memory, copy
 from .thread_index import Ranges, RoleCondition, ThreadNumber, intersection, rest
 from .values import Val, binary, read, select
+
+Span = tuple[tuple[int, int], ...]  # threads of a role: (first, end), ...
 
 
 class Roles:
@@ -29,7 +32,7 @@ class Roles:
     several: int
     lone: bool
     launches: Any
-    threaded: set[tuple[int, Any]]
+    threaded: set[tuple[Any, Any]]
     part: int | None  # regions around code of single threads between roles
     path: list[int]  # which role of which role is open
     begun: list[int]  # how many roles have been there: outside of all, in the open one, ...
@@ -109,16 +112,36 @@ class Roles:
         self.open.kept_by_threads.append(memory)
         if place not in self.threaded:
             memory.rows_at = place
-            memory.native = native(memory.shape)
-            return self.keep_in_phases(memory)
+            return self._give_copies(memory, place, native)
         shape = (math.prod(self.open.threads), *memory.shape)
         rows = Memory(shape, memory.dtype, "shared", memory.name)
         rows.native = native(shape)
         self.keep_in_phases(rows)
         self.open.layouts[id(memory)] = lambda part: self._row(rows, part.indices)
 
-    def check_rows(self, memory: Memory) -> None:
-        """Refuses single threads what all of them have as one, and everybody what another launch had."""
+    def give_copies(self, memory: Memory, native: Callable[[Sequence[int]], Any]) -> None:
+        """Memory that all threads have together, each its part, allocated outside of code of single threads."""
+        self.open.kept_by_threads.append(memory)
+        self._give_copies(memory, (len(self.launches), len(self.open.kept_by_threads) - 1), native)
+
+    def _give_copies(self, memory: Memory, place: tuple[int, int], native: Callable[[Sequence[int]], Any]) -> None:
+        memory.kept_at, memory.kept_in, memory.uses = place, len(self.path), {}
+        memory.native = native(memory.shape)
+        self.keep_in_phases(memory)
+        if roles := sorted(span for at, span in self.threaded if at == place):
+            self.open.layouts[id(memory)] = Copies(self, memory, roles, native)
+
+    def copies_of(self, memory: Memory) -> Copies | None:
+        place = self.open.layouts.get(id(memory))
+        return place if isinstance(place, Copies) else None
+
+    def user_of(self, memory: Memory) -> Span:
+        """The threads of the role that is open, if what is for each thread lies outside of it, else ()."""
+        return tuple(self.acting_threads) if len(self.path) > memory.kept_in else ()
+
+    def check_rows(self, memory: Memory, stores: bool = False) -> None:
+        """Refuses single threads what all of them have as one, roles what another one changes, and everybody what another launch
+        had."""
         if memory.launch is not None and memory.launch is not self.open:
             raise error(
                 RuntimeError,
@@ -127,6 +150,12 @@ class Roles:
             )
         if memory.rows_at is not None and self.open.thread is not None:
             raise NeedsRows(memory.rows_at)
+        if memory.kept_at is not None and (here := self.user_of(memory)):
+            memory.uses[here] = stores or memory.uses.get(here, False)
+            for one, other in itertools.permutations(memory.uses, 2):
+                part = not rest(one, intersection(one, other))  # of the other one's threads: what it reads is theirs
+                if memory.uses[other] and not (part and not memory.uses[one]):
+                    raise NeedsCopies((memory.kept_at, other))
 
     def _row(self, rows: Memory, indices: Sequence[Any]) -> Any:
         """An element of what each thread has, that of the threads which are here."""
@@ -253,6 +282,64 @@ class Roles:
             return Val(compute())
         self.native.together_begin()
         return Val(self.native.together_end([compute()])[0])
+
+
+class Copies:
+    """What each thread has, and roles change for themselves: one of its own for each of these, and one for all other threads."""
+
+    def __init__(self, trace: Roles, memory: Memory, roles: Sequence[Span], native: Callable[[Sequence[int]], Any]) -> None:
+        self.trace, self.memory, self.of = trace, memory, {}
+        self.unshared = ""  # what outside of roles changed the one for all other threads alone
+        for span in ((), *roles):
+            own = self.of[span] = Memory(memory.shape, memory.dtype, memory.scope_name, memory.name)
+            own.native = native(memory.shape) if span else memory.native
+            trace.keep_in_phases(own)
+
+    def here(self, stores: bool) -> list[Memory]:
+        """Those of the threads that are here, the one that is read first. Outside of roles that is any role's: where they differ,
+        there is no one value."""
+        if self.trace.open.thread is not None and self.memory.rows_at is not None:
+            raise NeedsRows(self.memory.rows_at)
+        if self.unshared:
+            raise error(
+                NotImplementedError,
+                f"`{self.memory.label()}`, which roles change for themselves, is changed outside of them by {self.unshared}",
+                hint="allocate one in each role, or fill it or copy to it before the roles",
+            )
+        user = self.trace.user_of(self.memory)
+        if not user:
+            return [*list(self.of.values())[1:], self.of[()]]
+        if user not in self.of and stores:
+            raise NeedsCopies((self.memory.kept_at, user))
+        around = [span for span in self.of if span and not rest(user, intersection(user, span))]
+        return [self.of[user if user in self.of else around[0] if around else ()]]
+
+    def share(self) -> None:
+        """All get what the one for all other threads has."""
+        self.unshared, (first, *others) = "", self.of.values()
+        for own in others:
+            copy(first, own)
+
+    def __call__(self, part: Element) -> Element:
+        return Copied(self, part.indices)
+
+
+class Copied(Element):
+    """An element of what roles have copies of."""
+
+    __slots__ = ("copies",)
+
+    def __init__(self, copies: Copies, indices: Sequence[Any]) -> None:
+        super().__init__(copies.of[()], indices)
+        self.copies = copies
+
+    def read(self) -> Val:
+        return Element(self.copies.here(stores=False)[0], self.indices).read()
+
+    def store(self, value: Any) -> None:
+        value = read(value)
+        for own in self.copies.here(stores=True):
+            Element(own, self.indices).store(value)
 
 
 class Rows(Element):

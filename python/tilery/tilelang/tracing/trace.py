@@ -120,7 +120,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         self.lone = False  # whether a block is one thread for the target
         self.several = 0  # conditions around that several threads fulfil
         self.reduction: Any = None  # T.comm_reducer of the scope around
-        self.threaded: set[tuple[int, Any]] = set()  # what is programmed for threads (see NeedsThreads, NeedsRows)
+        self.threaded: set[tuple[Any, Any]] = set()  # what is programmed for threads (see NeedsThreads, NeedsRows)
         self.part: int | None = None  # regions around code of single threads between roles
         self.path: list[int] = []  # which role of which role is open
         self.begun: list[int] = [0]  # how many roles have been there: outside of all, in the open one, ...
