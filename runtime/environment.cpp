@@ -1,4 +1,5 @@
 #include "tilery/environment.h"
+#include "tilery/bundle.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
 #include <atomic>
@@ -64,6 +65,14 @@ bool isCrash(std::string_view text) {
   return isOneOf(text.substr(0, space), {"fault", "abort", "exit", "overflow"}) && space < text.size() - 1;
 }
 
+bool isCpu(std::string_view text) {
+  try {
+    return text != "host" && cpuFeaturesOf(text);
+  } catch (const Error &) {
+    return false;
+  }
+}
+
 constexpr const char *onOrOff = "1 (true, on, yes, y) or 0 (false, off, no, n)";
 
 constexpr EnvironmentVariable table[] = {
@@ -76,10 +85,10 @@ constexpr EnvironmentVariable table[] = {
     {"TILERY_COMPAT", "1 or told",
      "set by `tilery run` for its children, which do as it does; `told`: the user knows what the device \"cuda\" means",
      [](std::string_view text) { return isOneOf(text, {"1", "told"}); }},
-    {"TILERY_CPU_TARGET", "avx2, avx512 or sapphirerapids",
+    {"TILERY_CPU_TARGET", "a target that `tilery doctor` names of the CPU",
      "code is made for this kind of processor instead of the one that is there, which must run it: to test and measure code for "
      "others",
-     [](std::string_view text) { return isOneOf(text, {"avx2", "avx512", "sapphirerapids"}); }},
+     isCpu},
     {"TILERY_CRASH", "fault, abort, exit or overflow, and a step of the compiler",
      "the compiler crashes where this step begins (`fault STEP`, `abort STEP`, `exit STEP`, `overflow STEP`; a pass by its "
      "argument, "

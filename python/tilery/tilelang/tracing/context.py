@@ -52,7 +52,7 @@ class NeedsRows(BaseException):
 
 class NeedsCopies(BaseException):
     """Raised where a role changes what each thread has, allocated outside of it, and threads that are not in it use that, too:
-    it is traced again, with one of its own for this role. place: the launch and the number of the allocation; the role's threads."""
+    it is traced again, with one of its own for this role. place: (launch, number of the allocation), the role's threads."""
 
     def __init__(self, place: tuple[tuple[int, int], tuple[tuple[int, int], ...]]) -> None:
         super().__init__()
