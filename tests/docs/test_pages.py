@@ -21,14 +21,24 @@ def prefix(tmp_path_factory):
     return folder
 
 
+def run_in(folder, blocks, environment):
+    folder.mkdir()
+    return pages.run_page(blocks, folder, environment)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_of_page(name, tmp_path, request):
     blocks = PROGRAMS[name]
     needs_prefix = any("PREFIX" in block.text or "--prefix" in block.text for block in blocks if block.language == "sh")
     found = request.getfixturevalue("prefix") if needs_prefix else tmp_path / "nowhere"
-    folder = tmp_path / "page"
-    folder.mkdir()
-    printed = pages.run_page(blocks, folder, pages.environment_in(tmp_path, found))
+    try:
+        printed = run_in(tmp_path / "page", blocks, pages.environment_in(tmp_path, found))
+    except AssertionError as wrong:
+        if "terminate called without an active exception" not in str(wrong):
+            raise
+        # Processes of torch.distributed now and then end so: a thread of gloo's lets go of its last tensor while Python ends, and
+        # Python ends the thread through code that must not be unwound. It comes once in some fifty runs on a busy machine.
+        printed = run_in(tmp_path / "again", blocks, pages.environment_in(tmp_path, found))
     assert not pages.not_printed(blocks, printed), printed
 
 
