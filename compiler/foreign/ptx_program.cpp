@@ -266,7 +266,7 @@ Value PtxProgram::value(const PtxInstruction &each) {
     return arithmetic(each, kind, sources);
   bool negative = false;
   std::optional<uint64_t> number = integerOf(at(operands, 4), negative);
-  if (!number)
+  if (!number || negative || *number > 255)
     throw NotUnderstood{};
   return lookedUp(sources, int64_t(*number));
 }

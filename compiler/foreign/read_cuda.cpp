@@ -77,9 +77,11 @@ private:
       first = end + 1;
     }
     size_t open = close + 1, end = closing(tokens, open);
-    for (size_t k = open; k < end && result.directive.empty(); ++k)
+    for (size_t k = open; k < end && result.notUnderstood.empty(); ++k)
       if (tokens[k].kind == Kind::Directive)
-        result.directive = tokens[k].text;
+        result.notUnderstood = "#" + std::string(tokens[k].text);
+    if (end >= tokens.size() || tokens[end].kind == Kind::End)
+      result.notUnderstood = "{"; // which nothing closes
     result.body = blockOf(source, tokens, open + 1, end);
     for (const CudaFunction &other : found)
       result.several |= other.name == result.name;

@@ -56,8 +56,8 @@ public:
   Held result(const std::vector<CudaArgument> &arguments) {
     if (function.several)
       throw NotUnderstood{"several functions of this name"};
-    if (!function.directive.empty())
-      throw NotUnderstood{"#" + function.directive};
+    if (!function.notUnderstood.empty())
+      throw NotUnderstood{function.notUnderstood};
     std::vector<Held> values;
     for (const CudaArgument &argument : arguments)
       values.push_back(taken(argument, function.parameters[values.size()]));

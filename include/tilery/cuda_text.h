@@ -51,8 +51,9 @@ struct CudaFunction {
   std::string type;
   std::vector<Parameter> parameters;
   std::vector<std::string> types; ///< parameters of its template
-  std::string directive;          ///< of the preprocessor, that decides what the function is: `if` of `#if`; empty: there is none
-  bool several = false;           ///< one before it has its name
+  std::string
+      notUnderstood; ///< what in it decides its meaning and is not understood: a directive (`#if`), a brace that nothing closes; empty: nothing
+  bool several = false; ///< one before it has its name
   CudaNode body;
 };
 

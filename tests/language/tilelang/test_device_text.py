@@ -309,6 +309,8 @@ def test_instructions_of_text():
         ('int f(int x) { int r; asm("ld.global.b32 %0, [%1];" : "=r"(r) : "l"(x)); return r; }', "ld.global.b32"),
         ("int f(int x) { uint4 v; return v.x; }", "v.x"),
         ("int f(int x) { int y; return y; }", "y"),
+        ("int f(int x) { return x;", "{"),
+        ('int f(int x) { int r; asm("lop3.b32 %0, %1, %1, %1, 300;" : "=r"(r) : "r"(x)); return r; }', "lop3.b32"),
     ],
 )
 def test_instructions_that_are_refused(text, refused):

@@ -61,8 +61,8 @@ TEST(ReadCuda, SeveralOfANameAndDirectives) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_FALSE(found[0].several);
   EXPECT_TRUE(found[1].several);
-  EXPECT_EQ(found[0].directive, "");
-  EXPECT_EQ(found[1].directive, "if");
+  EXPECT_EQ(found[0].notUnderstood, "");
+  EXPECT_EQ(found[1].notUnderstood, "#if");
 }
 
 TEST(ReadCuda, Statements) {
