@@ -2,6 +2,7 @@
 #include "tilery/bundle.h"
 #include "binding.h"
 #include "interrupts.h"
+#include "launch_grid.h"
 #include "launch_plan.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
@@ -53,8 +54,7 @@ BundleEntry entryOf(nb::handle entry) {
   return result;
 }
 
-/// Runs an entry; where depends on its tensors. False: there is no variant for this call.
-bool call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
+bool run(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
   const BundleEntry &entry = bundle.entries().at(number);
   if (values.size() != entry.parameters.size())
     throw Error(
@@ -75,6 +75,7 @@ bool call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
     const BundleParameter &parameter = entry.parameters[i];
     if (parameter.rank < 0) {
       ArgInfo info{parameter.name, parameter.onlyChooses ? DType::I64 : parameter.dtype, false, false};
+      checkRange(arguments[i], info.dtype, parameter.name, entry.name);
       given[i].bits = slotBits(arguments[i], info, parameter.name.c_str(), entry.name.c_str(), gpu);
       continue;
     }
@@ -91,8 +92,7 @@ bool call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
   }
   int64_t extents[3] = {1, 1, 1};
   if (!grid.is_none())
-    for (size_t axis = 0; axis < nb::len(grid); ++axis)
-      extents[std::min<size_t>(axis, 2)] = nb::cast<int64_t>(grid[axis]);
+    readGrid(entry.name, grid.ptr(), extents);
   bool ran;
   {
     Released released;
@@ -102,6 +102,15 @@ bool call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
   if (PyErr_Occurred())
     throw nb::python_error();
   return ran;
+}
+
+/// Runs an entry; where depends on its tensors. False: there is no variant for this call.
+bool call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
+  try {
+    return run(bundle, number, std::move(values), std::move(grid));
+  } catch (const PythonRaised &) {
+    throw nb::python_error();
+  }
 }
 } // namespace
 

@@ -14,21 +14,6 @@ namespace nb = nanobind;
 namespace tilery::python {
 namespace {
 
-/// An integer in an integer parameter must be one that it holds.
-void checkRange(const Argument &argument, const HostParameter &wanted, const std::string &program) {
-  const DType type = wanted.dtype;
-  if (argument.kind != Argument::Int || !isInteger(type))
-    return;
-  const unsigned bits = unsigned(byteWidth(type)) * 8;
-  const int64_t number = argument.integer;
-  const bool fits = isSigned(type)          ? !argument.unsignedWide && number >> (bits - 1) == number >> 63
-                    : argument.unsignedWide ? bits == 64
-                                            : number >= 0 && (bits == 64 || number >> bits == 0);
-  if (!fits)
-    failOverflow("argument '" + wanted.name + "' of " + program + " is " + describe(argument) + ", which does not fit into " +
-                 dtypeName(type));
-}
-
 class PythonEnvironment : public HostEnvironment {
 public:
   PythonEnvironment(const HostPlan &plan, PyObject *like, GpuPlace gpu) : plan(plan), like(like), gpu(gpu) {}
@@ -118,7 +103,7 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     const Argument &argument = call.arguments[slots[i]];
     const HostParameter &wanted = program.parameters[i];
     if (wanted.rank < 0) {
-      checkRange(argument, wanted, program.name);
+      checkRange(argument, wanted.dtype, wanted.name, program.name);
       args[i].bits = slotBits(argument, {wanted.name, wanted.dtype, false, false}, call.parameters[slots[i]].text,
                               call.kernelName, call.gpu);
       continue;

@@ -49,6 +49,8 @@ void *currentStream(PyObject *tensor, int device);
 
 /// An integer that its type does not hold: programs catch an OverflowError there, or a TypeError.
 [[noreturn]] void failOverflow(const std::string &message);
+/// An integer for an integer parameter `name` of this type must be one that it holds. Throws PythonRaised (OverflowError).
+void checkRange(const Argument &argument, DType type, const std::string &name, const std::string &program);
 
 /// How messages call an argument's value: "a float32 tensor of shape (3, 4)", "the int 3", "a str".
 std::string describe(const Argument &argument);

@@ -210,6 +210,16 @@ int main(void) {
         library.call("add", x, y, out, 1003)
     with pytest.raises(KeyError, match="no entry `sub`"):
         library.call("sub")
+    out.fill_(-1)
+    for number in (1 << 40, (1 << 32) + 20, -(1 << 31) - 1, 1 << 70):
+        with pytest.raises(OverflowError, match="does not fit into"):
+            library.call("add", x, y, out, number, grid=(4, 1, 1))
+    for grid in ((2.5, 1, 1), "4", (1, 1, 1, 2)):
+        with pytest.raises((TypeError, ValueError), match="grid"):
+            library.call("add", x, y, out, 1003, grid=grid)
+    assert (out == -1).all()
+    library.call("add", x, y, out, 1003, grid=4)
+    assert torch.equal(out, x + y)
 
 
 def test_damaged_bundles_are_refused(tmp_path):
