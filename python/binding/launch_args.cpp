@@ -23,19 +23,6 @@ void failOverflow(const std::string &message) {
   throw PythonRaised{};
 }
 
-void checkRange(const Argument &argument, DType type, const std::string &name, const std::string &program) {
-  if (argument.kind != Argument::Int || !isInteger(type))
-    return;
-  const unsigned bits = unsigned(byteWidth(type)) * 8;
-  const int64_t number = argument.integer;
-  const bool fits = isSigned(type)          ? !argument.unsignedWide && number >> (bits - 1) == number >> 63
-                    : argument.unsignedWide ? bits == 64
-                                            : number >= 0 && (bits == 64 || number >> bits == 0);
-  if (!fits)
-    failOverflow("argument '" + name + "' of " + program + " is " + describe(argument) + ", which does not fit into " +
-                 dtypeName(type));
-}
-
 namespace {
 
 [[noreturn]] void failArgument(const char *name, const std::string &rest, std::string hint = "") {
