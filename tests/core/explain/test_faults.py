@@ -69,6 +69,25 @@ def test_functions_that_take_the_time_are_named(monkeypatch):
         assert "tl.erf" in linecache.getline(named.chain[0].file, named.chain[0].line)
 
 
+@tileon.jit
+def several_functions(x, o, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + i)
+    tl.store(o + i, tl.exp(v) + tl.log(v) + tl.sin(v) + tl.sqrt(v))
+
+
+def test_functions_that_take_the_time_together_are_named(monkeypatch):
+    monkeypatch.setattr(roofline, "of", lambda device: Roofline(1e10, 1e11, 2e9))
+    x = torch.rand(1 << 16)
+    (entry,) = several_functions.explain(x, torch.empty_like(x), B=1024, grid=(64,), seconds=0).launches
+    costs = sorted(each.products for work in entry.found.works for each in work.functions)
+    assert len(costs) == 4 and 4 * costs[-1] < 3 * sum(costs)
+    for share, least in ((0.3, 2), (0.2, 0)):  # of the time that all take
+        entry.kind.times[:] = [sum(costs) / 1e6 / share] * 3
+        named = [each for each in entry.findings if each.fault == "function"]
+        assert least <= len(named) < 4 and bool(named) == bool(least)
+
+
 def test_there_are_twenty():
     assert sum(fault is not None for fault, _ in ROWS.values()) >= 20
     assert {fault for fault, _ in ROWS.values()} >= {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,10 +104,15 @@ class Entry:
 
     @property
     def _functions(self) -> list[Any]:
-        """Functions that take a good part of the time, as their elements at the machine's rate of fused products say."""
+        """Where functions take a good part of the time, as their elements at the machine's rate of fused products say: the
+        costliest, that take half of it together."""
         rate = roofline.of(self.device).operations / 2
-        costly = [each for work in self.found.works for each in work.functions]
-        return [each.finding for each in costly if self.judged and each.products / rate * 1e3 >= LARGE * self.judged]
+        costly = sorted((each for work in self.found.works for each in work.functions), key=lambda each: -each.products)
+        total = sum(each.products for each in costly)
+        if not self.judged or total / rate * 1e3 < LARGE * self.judged:
+            return []
+        before = itertools.accumulate((each.products for each in costly), initial=0.0)
+        return [each.finding for each, others in zip(costly, before) if 2 * others < total]
 
     @property
     def is_near(self) -> bool:
