@@ -1,5 +1,7 @@
 // raise-accesses: pointer tiles with masks -> separable accesses with one bound a dimension; residual masks of accesses likewise.
 #include "compiler/analysis/divisor.h"
+#include "compiler/analysis/interval.h"
+#include "compiler/analysis/magnitude.h"
 #include "compiler/passes/dead_carried.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/separable.h"
@@ -116,9 +118,14 @@ private:
         predicate != P::ne)
       return unsignedComparison(predicate, op);
     auto x = math.analyse(op.getLhs()), y = x ? math.analyse(op.getRhs()) : std::nullopt;
-    auto difference = y && !x->base && !y->base ? math.subtract(*x, *y) : std::nullopt;
+    if (!y || x->base || y->base)
+      return std::nullopt;
+    bool far = !isSmall(op.getLhs(), *x) || !isSmall(op.getRhs(), *y);
+    auto difference = math.subtract(*x, *y);
     if (!difference)
       return std::nullopt;
+    if (far)
+      difference->offset = saturatedDifference(x->offset, y->offset);
     SmallVector<unsigned> dims;
     for (unsigned d = 0; d < difference->shape.size(); ++d)
       if (difference->vectors[d] || (difference->steps[d] && difference->shape[d] > 1))
@@ -137,6 +144,12 @@ private:
     Bound &bound = result.bounds[dim];
     auto step = constantOf(difference->steps[dim]);
     bool affine = !difference->vectors[dim] && step && *step != 0 && (predicate != P::eq || std::abs(*step) == 1);
+    if (!affine && far) {
+      if (!isAlong(*x, dim) || !isAlong(*y, dim))
+        return std::nullopt;
+      bound.lanes = compare(predicate, math.lanes(*x, dim), math.lanes(*y, dim));
+      return result;
+    }
     if (!affine || predicate == P::ne) {
       Value lanes = math.lanes(*difference, dim);
       bound.lanes = compare(predicate, lanes, SplatOp::create(b, loc, lanes.getType(), math.constant(0)));
@@ -174,6 +187,37 @@ private:
       break;
     }
     return result;
+  }
+
+  /// No difference of such numbers leaves 64 bits.
+  static bool isSmall(Value value) {
+    if (!value || analysis::magnitudeOf(value) < farAway)
+      return true;
+    auto interval = analysis::intervalOf(value);
+    return interval && interval->least >= -farthest / 2 && interval->greatest <= farthest / 2;
+  }
+  /// What is computed in fewer bits does not wrap, as addresses do not.
+  static bool isSmall(Value operand, const Separable &form) {
+    return isSmall(operand) || (isSmall(form.offset) && llvm::all_of(form.vectors, [](Value v) { return isSmall(v); }));
+  }
+
+  static bool isAlong(const Separable &form, unsigned dim) {
+    for (unsigned d = 0; d < form.shape.size(); ++d)
+      if (d != dim && form.dependsOn(d))
+        return false;
+    return true;
+  }
+
+  /// x - y, or what is as far from 0 as no index is where that leaves 64 bits.
+  Value saturatedDifference(Value x, Value y) {
+    auto clamped = [&](Value value) { return math.min(math.max(value, math.constant(-farthest)), math.constant(farthest)); };
+    if (isSmall(x) || isSmall(y))
+      return math.sub(isSmall(x) ? x : clamped(x), isSmall(y) ? y : clamped(y));
+    auto minus = arith::SubIOp::create(b, loc, x, y);
+    Value below = compare(arith::CmpIPredicate::slt, x, y), negative = compare(arith::CmpIPredicate::slt, minus, math.constant(0));
+    Value wraps = arith::XOrIOp::create(b, loc, below, negative);
+    Value limit = arith::SelectOp::create(b, loc, below, math.constant(-farthest), math.constant(farthest));
+    return arith::SelectOp::create(b, loc, wraps, limit, clamped(minus));
   }
 
   /// The dimension of steps s beside which all others add less than s, as digits do. Where s divides the offset, as well, they do not decide
@@ -228,6 +272,9 @@ private:
     result.bounds[dim == shape.size() ? 0 : dim].lanes = math.flatten(mask);
     return result;
   }
+
+  static constexpr unsigned farAway = 62;
+  static constexpr int64_t farthest = int64_t(1) << farAway;
 
   OpBuilder &b;
   Location loc;
