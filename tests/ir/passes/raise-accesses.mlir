@@ -188,3 +188,34 @@ tile.kernel @digits(%x: !tile.ptr<f32>, %n: i32 {tile.divisibility = 16 : i64}, 
   tile.store %b, %one : !tile.access<64x8xf32>, tensor<64x8xf32>
   tile.return
 }
+
+// Numbers of 64 bits of which nothing is known: a bound far away stands for all that are farther, and a difference of two such numbers does
+// not wrap.
+// CHECK-LABEL: tile.kernel @far
+// CHECK-DAG: %[[LEAST:.*]] = arith.constant -4611686018427387904 : i64
+// CHECK-DAG: %[[MOST:.*]] = arith.constant 4611686018427387904 : i64
+// CHECK: %[[ABOVE:.*]] = arith.maxsi %[[N:.*]], %[[LEAST]] : i64
+// CHECK: %[[NEAR:.*]] = arith.minsi %[[ABOVE]], %[[MOST]] : i64
+// CHECK: tile.access {{.*}} bounds [1](%{{.*}}, %[[NEAR]])
+// CHECK: arith.subi %[[M:.*]], %[[N]] : i64
+// CHECK: arith.select
+// CHECK: %[[APART:.*]] = arith.select
+// CHECK: %[[HI:.*]] = arith.subi %{{.*}}, %[[APART]] overflow<nsw> : i64
+// CHECK: tile.access {{.*}} bounds [1](%{{.*}}, %[[HI]])
+tile.kernel @far(%x: !tile.ptr<f32>, %n: i64, %m: i64) {
+  %one = arith.constant dense<1.0> : tensor<8xf32>
+  %r = tile.range 0 to 8 : tensor<8xi32>
+  %w = arith.extsi %r : tensor<8xi32> to tensor<8xi64>
+  %ns = tile.splat %n : i64 -> tensor<8xi64>
+  %ms = tile.splat %m : i64 -> tensor<8xi64>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<8x!tile.ptr<f32>>
+  %p = tile.add_ptr %xs, %r : tensor<8x!tile.ptr<f32>>, tensor<8xi32>
+  %m0 = arith.cmpi slt, %w, %ns : tensor<8xi64>
+  %a0 = tile.pointer_access %p mask %m0 : tensor<8xi1> : tensor<8x!tile.ptr<f32>> -> !tile.access<8xf32>
+  tile.store %a0, %one : !tile.access<8xf32>, tensor<8xf32>
+  %o = arith.addi %ms, %w overflow<nsw> : tensor<8xi64>
+  %m1 = arith.cmpi slt, %o, %ns : tensor<8xi64>
+  %a1 = tile.pointer_access %p mask %m1 : tensor<8xi1> : tensor<8x!tile.ptr<f32>> -> !tile.access<8xf32>
+  tile.store %a1, %one : !tile.access<8xf32>, tensor<8xf32>
+  tile.return
+}
