@@ -203,15 +203,21 @@ uint32_t peerAddress(Thread *thread, uint32_t address, uint32_t rank) {
   return (address & 0xffffff) | (rank + 1) << 24;
 }
 
-/// An ordinary access of some bytes that the copy engine or the tensor cores may be at, too.
-static char *access(Thread &thread, uint32_t address, uint32_t bytes, bool writes, const void *value = nullptr) {
+/// The place of some bytes that one instruction accesses.
+static std::pair<Block *, uint32_t> aligned(Thread &thread, uint32_t address, uint32_t bytes) {
   auto [block, place] = placeOf(thread, address, bytes);
   if (bytes < 16 ? place % bytes : place % 16)
     block->cluster->fail(thread,
                          "accesses " + std::to_string(bytes) + " bytes at " + std::to_string(place) + " of shared memory");
-  bool isSame = value && !std::memcmp(block->shared.at(place), value, bytes);
+  return {block, place};
+}
+
+/// An ordinary access of some bytes that the copy engine or the tensor cores may be at, too.
+static char *access(Thread &thread, uint32_t address, uint32_t bytes, const void *stored = nullptr) {
+  auto [block, place] = aligned(thread, address, bytes);
+  bool isSame = stored && !std::memcmp(block->shared.at(place), stored, bytes);
   touchShared(thread, *block, place, bytes,
-              {{thread.clock.agent, thread.clock.now}, writes ? Act::Stores : Act::Loads, 0, isSame}, only(thread));
+              {{thread.clock.agent, thread.clock.now}, stored ? Act::Stores : Act::Loads, 0, isSame}, only(thread));
   return block->shared.at(place);
 }
 
@@ -219,6 +225,8 @@ static void own(Thread &thread, uint32_t address, uint32_t peer) {
   if (!peer && address >> 24)
     thread.home->cluster->fail(thread, "takes the address of a peer for one of its own block");
 }
+static constexpr uint32_t rowBytes = 16; // of a matrix
+
 void warpOperation(Thread *thread, WarpOperation *operation) {
   unsigned warp = thread->number / 32, self = thread->number % 32;
   if (operation->kind == WarpOperation::RoundTF32) { // needs no other thread
@@ -226,27 +234,47 @@ void warpOperation(Thread *thread, WarpOperation *operation) {
     alone[self] = operation;
     return emulate(self, alone);
   }
-  bool stores = operation->kind == WarpOperation::StoreMatrices || operation->kind == WarpOperation::StoreTransposed;
-  if (operation->kind < WarpOperation::RoundTF32 && !operation->row && self < 8 * operation->count) {
+  struct Part {
+    Thread *thread;
+    WarpOperation *operation;
+    bool hasRow, stores;
+    void touchRow(bool isSame) const {
+      touch(*thread, static_cast<const char *>(operation->row), rowBytes,
+            {{thread->clock.agent, thread->clock.now}, stores ? Act::Stores : Act::Loads, 0, isSame});
+    }
+  } part{thread, operation, operation->kind < WarpOperation::RoundTF32 && self < 8 * operation->count,
+         operation->kind == WarpOperation::StoreMatrices || operation->kind == WarpOperation::StoreTransposed};
+  if (part.hasRow && !operation->row) {
     own(*thread, operation->address, 0);
-    operation->row = access(*thread, operation->address, 16, stores);
-  } else if (operation->kind < WarpOperation::RoundTF32 && self < 8 * operation->count) {
-    touch(*thread, static_cast<const char *>(operation->row), 16,
-          {{thread->clock.agent, thread->clock.now}, stores ? Act::Stores : Act::Loads});
+    auto [block, place] = aligned(*thread, operation->address, rowBytes);
+    operation->row = block->shared.at(place);
   }
-  together(*thread, thread->home->warps[{warp, ~0u}], self, 32, nameOf(*operation), operation, [](void **operands) {
+  if (part.hasRow && !part.stores)
+    part.touchRow(false);
+  together(*thread, thread->home->warps[{warp, ~0u}], self, 32, nameOf(*operation), &part, [](void **operands) {
+    auto parts = reinterpret_cast<Part **>(operands);
+    WarpOperation *all[32];
+    char before[32][rowBytes];
+    for (unsigned i = 0; i < 32; ++i) {
+      all[i] = parts[i]->operation;
+      if (parts[i]->hasRow)
+        std::memcpy(before[i], all[i]->row, rowBytes);
+    }
     for (unsigned i = 0; i < 32; ++i)
-      emulate(i, reinterpret_cast<WarpOperation **>(operands));
+      emulate(i, all);
+    for (unsigned i = 0; i < 32; ++i) // what a row holds is known now
+      if (parts[i]->hasRow && parts[i]->stores)
+        parts[i]->touchRow(!std::memcmp(before[i], all[i]->row, rowBytes));
   });
 }
 
 void loadShared(Thread *thread, uint32_t address, void *to, uint32_t bytes, uint32_t peer) {
   own(*thread, address, peer);
-  std::memcpy(to, access(*thread, address, bytes, false), bytes);
+  std::memcpy(to, access(*thread, address, bytes), bytes);
 }
 void storeShared(Thread *thread, uint32_t address, const void *from, uint32_t bytes, uint32_t peer) {
   own(*thread, address, peer);
-  std::memcpy(access(*thread, address, bytes, true, from), from, bytes);
+  std::memcpy(access(*thread, address, bytes, from), from, bytes);
 }
 
 } // namespace tilery::emulator
