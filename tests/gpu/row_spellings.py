@@ -181,6 +181,37 @@ def two_rows_twice(x_ptr, y_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
 
 
 @tileon.jit
+def twice_backwards(x_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
+    """The last piece comes first again, and what is not there counts."""
+    here = x_ptr + tl.program_id(0) * stride
+    total = 0.0
+    pieces = tl.cdiv(n, BLOCK)
+    for i in range(0, pieces):
+        columns = i * BLOCK + tl.arange(0, BLOCK)
+        total += tl.sum(tl.load(here + columns, mask=columns < n, other=2.0), axis=0)
+    later = 0.0
+    for i in range(0, pieces):
+        columns = (pieces - 1 - i) * BLOCK + tl.arange(0, BLOCK)
+        x = tl.load(here + columns, mask=columns < n, other=2.0)
+        later = later * 0.5 + tl.sum(x, axis=0)
+        tl.store(out_ptr + tl.program_id(0) * stride + columns, x - total + later, mask=columns < n)
+
+
+@tileon.jit
+def whole_rows_backwards(x_ptr, stride, N: tl.constexpr, BLOCK: tl.constexpr):
+    """In place."""
+    here = x_ptr + tl.program_id(0) * stride
+    total = tl.zeros((BLOCK,), dtype=tl.float32)
+    for i in range(0, tl.cdiv(N, BLOCK)):
+        columns = i * BLOCK + tl.arange(0, BLOCK)
+        total += tl.load(here + columns, mask=columns < N, other=0.0)
+    mean = tl.sum(total, axis=0) / N
+    for i in range(0, tl.cdiv(N, BLOCK)):
+        columns = (tl.cdiv(N, BLOCK) - 1) * BLOCK - i * BLOCK + tl.arange(0, BLOCK)
+        tl.store(here + columns, tl.load(here + columns, mask=columns < N) - mean, mask=columns < N)
+
+
+@tileon.jit
 def three_passes(x_ptr, weights_ptr, out_ptr, stride, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     total = tl.zeros((BLOCK,), dtype=tl.float32)

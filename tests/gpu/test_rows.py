@@ -22,6 +22,10 @@ def launches(device):
     halves = torch.zeros(ROWS, device=device, dtype=torch.float64)
     for piece in reversed(exact.split(BLOCK, dim=1)):
         halves = 0.5 * halves + piece.sum(1)
+    pieces = torch.nn.functional.pad(exact, (0, -N % BLOCK), value=2.0).unflatten(1, (-1, BLOCK))
+    later = torch.zeros_like(pieces)
+    for i in reversed(range(pieces.shape[1])):
+        later[:, i] = pieces[:, i].sum(1, keepdim=True) + (0.5 * later[:, i + 1] if i + 1 < pieces.shape[1] else 0.0)
 
     def launch(name, grid, *args):
         return getattr(PROGRAMS, name)[grid](*args, BLOCK=4096 if name == "dealt_rows" else BLOCK, num_warps=8)
@@ -60,6 +64,16 @@ def launches(device):
             wide,
             other.double() - (exact * other.double()).sum(1, keepdim=True) * exact,
         ),
+        "twice_backwards": lambda: (
+            launch("twice_backwards", grid, x, wide, N, N),
+            wide,
+            (pieces - pieces.sum((1, 2), keepdim=True) + later).flatten(1)[:, :N],
+        ),
+        "whole_rows_backwards": lambda: (
+            launch("whole_rows_backwards", grid, x, N, N),
+            x,
+            exact - exact.mean(1, keepdim=True),
+        ),
         "three_passes": lambda: (
             launch("three_passes", grid, x, y, wide, N, N),
             wide,
@@ -70,7 +84,10 @@ def launches(device):
 
 NAMES = sorted(launches("cpu"))
 # The same rows in a second loop.
-TWICE = {"in_place", "twice_by_pointers", "twice_by_block_pointers", "two_rows_twice", "three_passes"}
+TWICE = {
+    *("in_place", "twice_by_pointers", "twice_by_block_pointers", "two_rows_twice", "three_passes"),
+    *("twice_backwards", "whole_rows_backwards"),
+}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,6 +13,8 @@ namespace tilery::cuda {
 namespace {
 constexpr uint64_t vectorBytes = 16;
 constexpr unsigned mostSlots = 8;
+constexpr uint64_t mostKept = 64; // vectors of a thread, where they are all: the first copies are written out
+constexpr uint64_t schedulers = 4, warpBytes = 32 * vectorBytes;
 /// What a multiprocessor must have under way for memory to be busy is 27 KB (4.5 TB/s by 800 ns by 132); more, as blocks compute meanwhile.
 constexpr uint64_t underWay = 48 << 10;
 /// What blocks side by side, or a block's several tiles, load at once without being ahead is enough from here on.
@@ -259,33 +261,53 @@ bool mayRunBackwards(scf::ForOp loop, bool disjoint) {
 }
 
 namespace {
-/// Whether a value of one loop's turn is the value of the other's turn of the same number.
-bool isSame(Value x, Value y, scf::ForOp first, scf::ForOp second) {
-  if (x == y)
-    return isFixed(x, first);
-  if (x == first.getInductionVar() || y == second.getInductionVar())
-    return x == first.getInductionVar() && y == second.getInductionVar();
-  APInt n, m;
-  if (matchPattern(x, m_ConstantInt(&n)) && matchPattern(y, m_ConstantInt(&m)))
-    return x.getType() == y.getType() && n == m;
-  Operation *p = x.getDefiningOp(), *q = y.getDefiningOp();
-  return p && q && p->getName() == q->getName() && p->getAttrDictionary() == q->getAttrDictionary() &&
-         p->getPropertiesAsAttribute() == q->getPropertiesAsAttribute() && p->getNumRegions() == 0 && isMemoryEffectFree(p) &&
-         p->getResultTypes() == q->getResultTypes() &&
-         cast<OpResult>(x).getResultNumber() == cast<OpResult>(y).getResultNumber() &&
-         p->getNumOperands() == q->getNumOperands() &&
-         llvm::all_of(llvm::zip(p->getOperands(), q->getOperands()),
-                      [&](auto both) { return isSame(std::get<0>(both), std::get<1>(both), first, second); });
-}
+/// Two loops of as many turns, and which turn of the second one is compared with the first one's turn `first`'s variable: `number`.
+struct Turns {
+  scf::ForOp first, second;
+  analysis::IndexPolynomial number;
+
+  /// The turn of the same number, or, of loops that count by ones, as far from the end as the other one is from the beginning.
+  Turns(scf::ForOp first, scf::ForOp second, bool isMirrored)
+      : first(first), second(second), number(analysis::polynomialOf(second.getInductionVar())) {
+    if (isMirrored)
+      number = analysis::polynomialOf(first.getLowerBound()) + analysis::polynomialOf(first.getUpperBound()) -
+               analysis::IndexPolynomial(1) - number;
+  }
+
+  /// Whether a value of the first loop's turn is that of the second one's.
+  bool areSame(Value x, Value y) {
+    if (x.getType() != y.getType())
+      return false;
+    if (x == y)
+      return isFixed(x, first);
+    if (x.getType().isIntOrIndex() && inSecond(x) == analysis::polynomialOf(y))
+      return true;
+    Operation *p = x.getDefiningOp(), *q = y.getDefiningOp();
+    return p && q && p->getName() == q->getName() && p->getAttrDictionary() == q->getAttrDictionary() &&
+           p->getPropertiesAsAttribute() == q->getPropertiesAsAttribute() && p->getNumRegions() == 0 && isMemoryEffectFree(p) &&
+           p->getResultTypes() == q->getResultTypes() &&
+           cast<OpResult>(x).getResultNumber() == cast<OpResult>(y).getResultNumber() &&
+           p->getNumOperands() == q->getNumOperands() &&
+           llvm::all_of(llvm::zip(p->getOperands(), q->getOperands()),
+                        [&](auto both) { return areSame(std::get<0>(both), std::get<1>(both)); });
+  }
+
+private:
+  analysis::IndexPolynomial inSecond(Value x) {
+    analysis::IndexPolynomial rest, turn = analysis::polynomialOf(x).coefficient(first.getInductionVar(), rest);
+    return turn * number + rest; // a square leaves the variable, which no value of the other loop has
+  }
+};
 } // namespace
 
-SmallVector<tile::LoadOp> loadedAgain(const FetchLoop &before, const FetchLoop &after, bool disjoint) {
+SmallVector<tile::LoadOp> loadedAgain(const FetchLoop &before, const FetchLoop &after, bool isMirrored, bool disjoint) {
   scf::ForOp first = before.loop(), second = after.loop();
   if (!first || !second || first->getBlock() != second->getBlock() || !first->isBeforeInBlock(second))
     return {};
-  auto fixed = [&](Value x, Value y) { return isSame(x, y, first, second); };
-  if (!fixed(first.getLowerBound(), second.getLowerBound()) || !fixed(first.getUpperBound(), second.getUpperBound()) ||
-      !fixed(first.getStep(), second.getStep()) || first.getUnsignedCmp())
+  Turns turns(first, second, isMirrored);
+  if (!turns.areSame(first.getLowerBound(), second.getLowerBound()) ||
+      !turns.areSame(first.getUpperBound(), second.getUpperBound()) || !turns.areSame(first.getStep(), second.getStep()) ||
+      first.getUnsignedCmp() || second.getUnsignedCmp() || (isMirrored && !hasOnly(1, first.getStep())))
     return {};
   auto changes = [&](Operation *op) { // what is loaded, or the places where it is kept
     return op
@@ -308,7 +330,7 @@ SmallVector<tile::LoadOp> loadedAgain(const FetchLoop &before, const FetchLoop &
   SmallVector<tile::LoadOp> again;
   for (FetchLoop::Load load : before.loads)
     for (FetchLoop::Load other : after.loads)
-      if (load.map == other.map && isSame(load.op.getPlace(), other.op.getPlace(), first, second)) {
+      if (load.map == other.map && turns.areSame(load.op.getPlace(), other.op.getPlace())) {
         again.push_back(other.op);
         break;
       }
@@ -334,12 +356,29 @@ bool waitForMemory(const FetchLoop &first, const FetchLoop &second) {
   return bytes >= fewBytes || (!computesFunctions(first.loop()) && !computesFunctions(second.loop()));
 }
 
-/// `second` is left with the loads that `first` has kept for it, in as many places as blocks side by side have room for.
+/// Vectors of a thread that all turns of a loop load; 0: it is not known.
+uint64_t vectorsOfAll(const FetchLoop &fetch) {
+  std::optional<APInt> turns = fetch.loop().getStaticTripCount();
+  return turns ? turns->getZExtValue() * fetch.vectors() : 0;
+}
+
+/// `second` is left with the loads that `first` has kept for it, in as many places as blocks side by side have room for: of all its turns, if
+/// fewer blocks have that and are still a warp for each scheduler. Memory is then read once.
 bool keepBetween(FetchLoop &first, FetchLoop &second, unsigned blocks, bool disjoint, uint64_t freeBytes) {
-  SmallVector<tile::LoadOp> again = loadedAgain(first, second, disjoint);
-  if (again.empty() || !mayRunBackwards(second.loop(), disjoint))
+  SmallVector<tile::LoadOp> again = loadedAgain(first, second, false, disjoint);
+  if (!again.empty() && !mayRunBackwards(second.loop(), disjoint))
     return false;
+  second.isMirrored = again.empty();
+  if (second.isMirrored)
+    again = loadedAgain(first, second, true, disjoint);
+  if (again.empty())
+    return false;
+  uint64_t all = vectorsOfAll(first), whole = all && all <= mostKept ? freeBytes / (all * first.placeBytes) : 0;
+  if (whole * first.placeBytes >= schedulers * warpBytes)
+    blocks = std::min<uint64_t>(blocks, whole);
   first.ring = freeBytes / blocks / first.placeBytes;
+  if (whole)
+    first.ring = std::min<uint64_t>(first.ring, all);
   if (first.ring < first.vectors())
     return false;
   first.keeps = true;

@@ -28,9 +28,11 @@ struct FetchLoop {
   /// runs backwards, begins with what is there, and fetches the rest.
   bool keeps = false;
   mlir::scf::ForOp keeper;
+  bool isMirrored = false; // it loads what its keeper does in the opposite order anyhow
 
   uint64_t bytes() const { return uint64_t(ring) * placeBytes; } // of the ring
   unsigned vectors() const { return turnBytes / placeBytes; }    // of a turn
+  bool runsBackwards() const { return keeper && !isMirrored; }
   /// Null: its turns are programs.
   mlir::scf::ForOp loop() const { return llvm::dyn_cast<mlir::scf::ForOp>(home); }
 };
@@ -42,9 +44,9 @@ mlir::Operation *stepOfCarried(mlir::scf::ForOp loop, mlir::BlockArgument carrie
 /// Whether a loop may run in any order: it carries nothing, and no turn touches what another one stores.
 bool mayRunBackwards(mlir::scf::ForOp loop, bool disjoint);
 
-/// Whether two loops load the same in each turn, and nothing between their turns changes it: the loads of `second` that are those of `first`,
-/// in their order; empty: they do not.
-llvm::SmallVector<tile::LoadOp> loadedAgain(const FetchLoop &first, const FetchLoop &second, bool disjoint);
+/// Whether two loops load the same in each turn (`isMirrored`: the second one in its last turn what the first one does in its first), and
+/// nothing between their turns changes it: the loads of `second` that are those of `first`, in their order; empty: they do not.
+llvm::SmallVector<tile::LoadOp> loadedAgain(const FetchLoop &first, const FetchLoop &second, bool isMirrored, bool disjoint);
 
 /// Whether a program's elements take longer from memory than to compute: they have bytes enough, or no functions are computed of them.
 bool waitsForMemory(tile::KernelOp kernel);

@@ -25,7 +25,7 @@ std::pair<llvm::Value *, llvm::Value *> SimtEmitter::laterTurn(const FetchLoop &
   bool isUnsigned = loop.getUnsignedCmp();
   auto wide = [&](llvm::Value *n) { return b.CreateIntCast(n, b.getInt64Ty(), !isUnsigned); };
   llvm::Value *far = wide(turn.number), *end = wide(evaluator.scalar(loop.getUpperBound()));
-  if (fetch.keeper) { // later turns have lower numbers
+  if (fetch.runsBackwards()) { // later turns have lower numbers
     far = b.CreateSub(far, b.CreateMul(wide(evaluator.scalar(loop.getStep())), e.i64(distance)));
     return {b.CreateICmpSGE(far, wide(evaluator.scalar(loop.getLowerBound()))), b.CreateTrunc(far, turn.number->getType())};
   }
@@ -200,8 +200,10 @@ void SimtEmitter::startFetching(const FetchLoop &fetch, const Turn &first) {
   for (FetchLoop::Load load : llvm::concat<const FetchLoop::Load>(fetch.loads, fetch.fixed))
     reads.reads.push_back(lower::classOfPlace(load.op.getPlace()));
   prepare(reads);
+  if (fetch.runsBackwards())
+    mirrorTurns(fetch.loop());
   if (fetch.keeper)
-    return mirrorTurns(fetch.loop());
+    return;
   if (!fetch.fixed.empty()) // they arrive with the first vector of the first turn
     inTurn(fetch, first, 0, [&](llvm::Value *) {
       for (const FetchLoop::Load &load : fetch.fixed)
@@ -253,7 +255,7 @@ void SimtEmitter::takeFetched(const FetchLoop &fetch) {
   Turn turn{program, {}};
   if (scf::ForOp loop = fetch.loop()) {
     llvm::Value *&number = evaluator.scalars[loop.getInductionVar()];
-    if (fetch.keeper)
+    if (fetch.runsBackwards())
       number = b.CreateTrunc(b.CreateSub(mirrors.lookup(loop), b.CreateIntCast(number, b.getInt64Ty(), true)), number->getType());
     turn.number = number;
     for (BlockArgument argument : loop.getRegionIterArgs())
