@@ -6,6 +6,7 @@
 #include "compiler/targets/cuda/order_sums.h"
 #include "compiler/targets/cuda/ptx/ptx.h"
 #include "compiler/targets/cuda/ptx/ptx_machine.h"
+#include "compiler/targets/cuda/simt/carry_sums.h"
 #include "compiler/targets/cuda/simt/simt.h"
 #include "compiler/explain/findings.h"
 #include "compiler/lower/debug_info.h"
@@ -76,6 +77,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
       if (!options.plainTile) {
         passes::decideMasks(kernel); // bounds of lanes keep vectors apart
         lower::openPairs(kernel, lower::Pairs::spread);
+        carrySums(kernel);
       }
       SimtPlan plan = planSimt(kernel, e.options, tileBytes(options.target), options.target.sm >= 90 ? longestOwnRow : 0);
       if (options.wantPlan) {
