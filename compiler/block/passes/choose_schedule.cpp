@@ -89,8 +89,13 @@ static Task taskOf(const ProductKernel &found) {
   problem.partial = product.partialSums();
   problem.fetch = fetchWork(product);
   problem.readsFirst = product.inRegisters();
-  if (product.unpacked)
+  if (product.unpacked) {
     problem.unpack = UnpackWork{product.unpacked->bytes(), workOf(product.fetchedA->tile)};
+    for (tile::LoadOp load : product.unpacked->byThreads) {
+      problem.unpack->aheadElements += differentElements(load);
+      task.marks.emplace_back(load, "block.ahead");
+    }
+  }
   problem.generalByThreads = isa<Float8E4M3FNType, Float8E5M2Type>(product.element);
   // Nobody knows where fetched tiles lie; loops over tiles, and programs that wait for others, have an order of their own.
   if (problem.fetch || found.isNested() || found.polls || product.movesAcross())

@@ -5,7 +5,8 @@
 //   first = 0 < n ? load(g) : 0
 //   for i carrying gate = first { next = i + 1 < n ? load(g + i + 1) : gate; .. write(v * gate); publish; start; wait }
 //
-// Memory then answers under the step, not in front of its product. Where there is no next step, nothing is loaded.
+// Memory then answers under the step, not in front of its product. Where there is no next step, nothing is loaded. So are tiles that threads
+// load for a factor which they compute in registers (scales of groups beside packed weights).
 #include "compiler/block/passes/load_ahead.h"
 #include "compiler/block/recognise/kernel_work.h"
 #include "compiler/block/passes/passes.h"
@@ -43,7 +44,7 @@ bool isLine(Type type) {
 }
 
 bool canComeAhead(tile::LoadOp load, scf::ForOp loop) {
-  return load->getBlock() == loop.getBody() && !load.getIsVolatile() && isLine(load.getType()) &&
+  return load->getBlock() == loop.getBody() && !load.getIsVolatile() &&
          llvm::all_of(load->getOperands(), [&](Value operand) { return isOfNumbers(operand, loop, true); });
 }
 
@@ -72,7 +73,7 @@ SmallVector<tile::LoadOp> loadsOfFactors(const LoopKernel &found) {
   for (Operation *op : loads) {
     auto load = cast<tile::LoadOp>(op);
     bool isBrought = llvm::any_of(found.lines, [&](const LoadedLine &line) { return line.load == load; });
-    if (!isBrought && isApart(load, stored) && canComeAhead(load, cast<scf::ForOp>(op->getParentOp())))
+    if (!isBrought && isLine(load.getType()) && isApart(load, stored) && canComeAhead(load, cast<scf::ForOp>(op->getParentOp())))
       result.push_back(load);
   }
   return result;
@@ -191,9 +192,7 @@ private:
 struct LoadAhead : PassWrapper<LoadAhead, OperationPass<tile::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LoadAhead)
   StringRef getArgument() const final { return "load-ahead"; }
-  StringRef getDescription() const final {
-    return "lines and numbers that a step computes a factor with are loaded in the step before";
-  }
+  StringRef getDescription() const final { return "what threads load for a step's factor is loaded in the step before"; }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
 
   void runOnOperation() final {

@@ -93,6 +93,14 @@ bool loadsAhead(const ScheduleProblem &p, const Schedule &s) {
   return p.loop->aheadWords && registersOfMath(p, s) + p.loop->aheadWords <= given;
 }
 
+/// What the next step unpacks its factor with; four lanes have what a row of the sums needs.
+void unpackAhead(const ScheduleProblem &p, Schedule &s) {
+  unsigned needed = registersOfMath(p, s) + unsigned(4 * p.unpack->aheadElements / (128 * s.consumers));
+  if (s.consumers == 2 && !s.instances && !s.mathRegisters)
+    s.loadRegisters = 40, s.mathRegisters = 232;
+  s.ahead = needed <= std::max(s.mathRegisters, registersOfLaunch(s));
+}
+
 /// Steps whose loads find registers side by side; a slot more must be free.
 unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
   constexpr unsigned steps = 2, others = 56;
@@ -437,6 +445,8 @@ std::optional<Schedule> scheduleOf(const ScheduleProblem &p, const Warpgroups &c
     return std::nullopt;
   loadEarly(p, s);
   s.ahead = !nested && handsOn && !late && !fetchers && loadsAhead(p, s);
+  if (!p.loop && p.unpack && p.unpack->aheadElements)
+    unpackAhead(p, s);
   if (s.shown && !handsOn && !nested && !p.inTurn) {
     auto fit = [&](unsigned words) { return words / (128 * consumers) + 24 <= std::max(s.mathRegisters, registersOfLaunch(s)); };
     s.delay = fit(p.loop->allWords); // with fewer registers it is slower (measured)

@@ -57,8 +57,9 @@ struct FetchWork {
 
 /// What the threads that multiply compute the first factor of.
 struct UnpackWork {
-  int64_t bytes; // of a slot
-  double cycles; // of an SM, at least
+  int64_t bytes;             // of a slot
+  double cycles;             // of an SM, at least
+  int64_t aheadElements = 0; // of what threads load for it, which the step before can do
 };
 
 /// Registers, of 32 bits, of a tile that work on results loads.
@@ -93,7 +94,7 @@ struct ScheduleProblem {
 };
 
 /// How a kernel runs on a block. Of every kernel: consumers, k, stages, stageOutput, resident, fetchers and, on Hopper, registers of roles. Of
-/// one product: group, early, boxed, cluster, instances, joined, partial, apart. Of several: shown, branch, longest and, where they stand in
+/// one product: group, early, boxed, cluster, instances, joined, partial, apart and, where threads unpack a factor, ahead. Of several: shown, branch, longest and, where they stand in
 /// loops on Hopper, delay, spread, held, across, ahead, overlap. Elsewhere they are 0 (group: 1).
 struct Schedule {
   unsigned consumers = 2; // warpgroups that multiply, each 64 rows of the tile at a time
@@ -113,7 +114,7 @@ struct Schedule {
   unsigned across = 0;
   unsigned early =
       0; // registers of a thread for tiles that work on results loads, and that are under way before the results are there
-  unsigned ahead = 0;   // 1: lines and numbers that a step computes factors with are loaded in the step before
+  unsigned ahead = 0;   // 1: what threads load to compute a step's factors with is loaded in the step before
   unsigned boxed = 0;   // 1: a tile that work on results loads, and that is a box, comes through the ring, behind the last step
   unsigned overlap = 0; // 1: a product with a computed factor runs under the next step's work
   unsigned branch = 0;  // 1: masks cost the steps only in which some lanes do not exist

@@ -58,10 +58,12 @@ std::optional<UnpackedFactor> findUnpacked(tile::ContractOp contract, Value fact
     auto type = dyn_cast<RankedTensorType>(load.getType());
     if (!type || load.getResult() == factor)
       continue;
-    if (std::optional<MappedTile> tile = sourceOf(load, why))
+    if (std::optional<MappedTile> tile = sourceOf(load, why)) {
       found.sources.push_back({load, *tile});
-    else
-      others += differentElements(load) * tile::elementBytes(type.getElementType());
+      continue;
+    }
+    found.byThreads.push_back(load);
+    others += differentElements(load) * tile::elementBytes(type.getElementType());
   }
   constexpr int64_t few = 4; // of what comes as boxes, a part that threads may wait for: scales of groups
   return !found.sources.empty() && few * others <= found.bytes() ? std::optional(found) : std::nullopt;

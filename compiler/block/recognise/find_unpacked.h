@@ -10,9 +10,10 @@ struct UnpackedSource {
   MappedTile tile;
 };
 
-/// Loads of a factor that is computed element by element; those that are not among them threads load.
+/// Loads of a factor that is computed element by element.
 struct UnpackedFactor {
   llvm::SmallVector<UnpackedSource, 2> sources;
+  llvm::SmallVector<tile::LoadOp, 2> byThreads; // no boxes: scales of groups
 
   int64_t bytes() const; // of a slot
 };

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from ptx import PTXAS, assemble
 
 from tilery import _native, tileon
 from tilery.tileon import language as tl
@@ -148,10 +149,13 @@ def test_groups_of_any_size(device, group, k):
 
 @pytest.mark.parametrize("kernel, group", [(by_shifts, 64), (by_shifts, 128), (by_joins, 64), (persistently, 64), (in_parts, 64)])
 def test_they_are_unpacked_in_registers(kernel, group):
+    """Scales that are no box, which threads load, are there when a step begins."""
     module = check("cpu", kernel, 128, 128, 128, group, (128, 128, 64))
     compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
     assert "b, unpacked in registers, of: box of B" in compiled.plan, compiled.plan
+    assert ("ahead=1" in compiled.plan) == (kernel is by_joins), compiled.plan
     assert "wgmma.mma_async" in compiled.asm
+    assert kernel is not by_joins or not PTXAS or "0 bytes spill stores" in assemble(compiled.asm, "sm_90a")
 
 
 def check(device, kernel, m, n, k, group, tiles):
