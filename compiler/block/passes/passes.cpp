@@ -32,6 +32,7 @@ void addMasks(OpPassManager &kernel) {
 }
 
 void addOpening(OpPassManager &kernel) {
+  kernel.addPass(createUnlockAdditions());
   kernel.addPass(createOpenBuffers());
   kernel.addPass(createPromoteBuffers());
   kernel.addPass(createOpenNumbers());
@@ -92,6 +93,7 @@ void registerBlockPasses() {
   registerPass(createChooseSchedule);
   registerPass(createUnwrapRows);
   registerPass(createDecideMasks);
+  registerPass(createUnlockAdditions);
   registerPass(createOpenBuffers);
   registerPass(createOpenNumbers);
   registerPass(createSplitReductions);

@@ -24,6 +24,8 @@ std::unique_ptr<mlir::Pass> createDecideMasks();
 std::unique_ptr<mlir::Pass> createOpenBuffers();
 /// Tiles of one lane that loops carry, and that are numbers in each step, are carried as numbers.
 std::unique_ptr<mlir::Pass> createOpenNumbers();
+/// What programs add to tiles of memory under a lock, each element is added without it.
+std::unique_ptr<mlir::Pass> createUnlockAdditions();
 /// Lanes that lie flat are reduced along the dimensions that they had before.
 std::unique_ptr<mlir::Pass> createSplitReductions();
 /// Two loops, one in the other, that count one number become one.
