@@ -1,6 +1,8 @@
 """What programs add to tiles under a lock, as where a gradient is the sum of what many programs multiply: on Hopper it takes the block path,
 each element added in one step. Integers small enough that no sum is rounded, whatever the order."""
 
+import re
+
 import pytest
 import torch
 
@@ -60,6 +62,15 @@ def test_takes_the_path(dtype, target, assemble):
     text = assemble(compiled.asm, target)
     assert not quick or "0 bytes spill stores, 0 bytes spill loads" in text
     assert "C75" not in text
+
+
+def test_factors_in_front_of_a_loop_are_rounded_once():
+    module = launched("cpu", torch.float32, 256, 256, 128)[0]
+    asm = _native.compile(module, disjoint=True, texts=True, target="sm_90a").asm
+    product = asm.rindex("wgmma.mma_async")
+    behind = re.findall(r"bra(?:\.uni)?\s+(\$\w+);", asm[product:])
+    step = max(at for at in (asm.index(f"{label}:") for label in behind) if at < product)
+    assert 0 < asm.rindex("cvt.rn.bf16x2", 0, product) < step
 
 
 def test_rows_that_may_meet_keep_the_lock():

@@ -176,13 +176,21 @@ void BlockEmitter::rememberCarried(Value value, Parts parts) {
   remember(value, std::move(elements));
 }
 
-// Divisions that tell rows of windows apart are not for every step. What a tile in another layout is computed from must not be in registers:
-// then all of it is computed where it is used.
+// Factors are computed once, and not in every step that multiplies with them. Divisions that tell rows of windows apart are not for every
+// step, either. What a tile in another layout is computed from must not be in registers: then all of it is computed where it is used.
 void BlockEmitter::computeBefore(scf::ForOp loop) {
   constexpr unsigned few = 16; // registers
+  auto isOutside = [&](Value value) { return !loop->isAncestor(value.getParentRegion()->getParentOp()); };
+  loop.walk([&](Operation *op) {
+    auto start = dyn_cast<block::MmaStartOp>(op);
+    auto write = dyn_cast<block::WriteOp>(op);
+    Value factor = start ? start.getA() : write ? write.getValue() : Value();
+    if (factor && isa<RankedTensorType>(factor.getType()) && isOutside(factor) && lower::isElementwise(factor.getDefiningOp()) &&
+        !values.contains(factor))
+      rememberCarried(factor, carriedParts(factor));
+  });
   if (!fetches(loop) || role->op.walk([](block::ConvertOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return;
-  auto isOutside = [&](Value value) { return !loop->isAncestor(value.getParentRegion()->getParentOp()); };
   llvm::SetVector<Value> tiles;
   loop.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
