@@ -9,12 +9,15 @@ def product(A, B, C, EXTRA, M, N, K, KIND: tl.constexpr, BM: tl.constexpr, BN: t
     """C = f(A) @ g(B) where KIND says what is done on the way; EXTRA: a table, scales, or nothing that is read."""
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.program_id(1) * BN + tl.arange(0, BN)
-    if KIND == "gathered":
+    if KIND == "gathered" or KIND == "counted" or KIND == "counted_relu":
         m_from = tl.load(EXTRA + m)
     else:
         m_from = m
+    steps = tl.cdiv(K, BK)
+    if KIND == "counted" or KIND == "counted_relu":
+        steps = tl.load(EXTRA + M + tl.program_id(0))
     total = tl.zeros((BM, BN), tl.float32)
-    for step in range(0, tl.cdiv(K, BK)):
+    for step in range(0, steps):
         k = step * BK + tl.arange(0, BK)
         if KIND == "ragged":
             a = tl.load(A + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
@@ -32,7 +35,7 @@ def product(A, B, C, EXTRA, M, N, K, KIND: tl.constexpr, BM: tl.constexpr, BN: t
                 b = b * tl.load(EXTRA + n)[None, :]
             if KIND == "rows":
                 a = a * tl.load(EXTRA + m)[:, None]
-            if KIND == "relu":
+            if KIND == "relu" or KIND == "counted_relu":
                 a = tl.where(a > 0, a, 0.0).to(tl.float16)
         total += tl.dot(a, b)
     out = C + m[:, None] * N + n[None, :]

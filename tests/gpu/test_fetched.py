@@ -13,24 +13,34 @@ BLOCKS = (64, 64, 64)
 HOW = {  # which operand, and how
     "gathered": "a: copied by threads, 16 bytes",
     "sparse": "a: copied by threads, 16 bytes",
+    "counted": "a: copied by threads, 16 bytes",
+    "counted_relu": "a: fetched by threads",
     "ragged": "a: fetched by threads",
     "int4": "b, unpacked in registers, of: box of B",
     "bytes": "b, unpacked in registers, of: box of B",
     "rows": "a, unpacked in registers, of: box of A",
     "relu": "a, unpacked in registers, of: box of A",
 }
+STEPS = (3, 0, 4)  # of the tiles of rows, which the kernel loads
 WITHOUT_BOXES = ("ragged", "int4", "bytes", "rows", "relu")  # of launches that break their conditions
 
 
 def products(kind, device):
     """(A, B, a spoilt result, the extra argument, sizes, what A and B mean in f64)."""
-    m, n, k = (100, 75, 197) if kind == "ragged" else (128, 192, 256)
+    m, n, k = (100, 75, 197) if kind == "ragged" else (192 if kind.startswith("counted") else 128, 192, 256)
     a, b = torch.randn(m, k, device=device).half(), torch.randn(k, n, device=device).half()
     extra = a
     exact_a, exact_b = a.double(), b.double()
     if kind == "gathered":
         extra = torch.randint(0, m, (m,), dtype=torch.int32, device=device)
         exact_a = exact_a[extra.long()]
+    elif kind.startswith("counted"):
+        rows = torch.randint(0, m, (m,), dtype=torch.int32, device=device)
+        steps = torch.tensor(STEPS, dtype=torch.int32, device=device)
+        extra = torch.cat([rows, steps])
+        among = torch.arange(k, device=device)[None, :] < (steps * BLOCKS[2]).repeat_interleave(BLOCKS[0])[:, None]
+        exact_a = torch.where(among, exact_a[rows.long()], 0)
+        exact_a = exact_a.clamp(min=0) if kind == "counted_relu" else exact_a
     elif kind == "sparse":
         extra = torch.tensor([2, 0, 1, 3], dtype=torch.int32, device=device)
     elif kind == "int4":

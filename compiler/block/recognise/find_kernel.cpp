@@ -396,7 +396,7 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     if (auto dot = dyn_cast<tile::DotOp>(op))
       dots.push_back(dot);
   });
-  if (dots.empty())
+  if (dots.empty() && !contracts)
     return std::nullopt;
   if (kernel->hasAttr("block.no_boxes") && Gpu::of(kernel).warpgroups)
     return no("a launch broke the conditions of its boxes");

@@ -372,8 +372,6 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   if (!(isOne && unpacksFirst(product, noBoxes)) && !regrouped.empty())
     return no("threads cannot fetch a factor: " + regrouped +
               (noBoxes.empty() ? "" : "; nor is it computed of boxes: " + noBoxes));
-  if (product.fetches() && product.steps() && isLoaded(product.steps()))
-    return no("the number of its steps is loaded");
   if (product.swapped)
     turn(product);
   if (const char *reason = refusedMajors(product))
