@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGETS = "avx2,avx512,sapphirerapids,sm_80,sm_90a"  # x86's, GPUs without and with Hopper's instructions
 CHUNK = 8  # modules that one process compiles
 RETRIES = 2  # of what differs
+LLVM = "// ---- LLVM\n"  # tilery-replay writes it behind the plan, which is no code
 PTX = "// ---- PTX\n"  # tilery-replay writes it between a GPU's LLVM IR and its PTX
 
 HELP = """Compiles tile IR recorded from the tests for every target, with the build of this tree and with that of COMMIT,
@@ -97,7 +98,7 @@ def _normal_ptx(text):
 
 def normal(text):
     """The lines of LLVM IR (and PTX, if any) that decide what runs, with names by their order."""
-    llvm, _, ptx = text.partition(PTX)
+    llvm, _, ptx = text.rpartition(LLVM)[2].partition(PTX)
     return [*_normal_llvm(llvm), *([PTX.strip()] if ptx else []), *_normal_ptx(ptx)]
 
 

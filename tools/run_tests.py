@@ -2,7 +2,7 @@
 it has ended; skips are named, those for want of a GPU counted apart on the line before the last. The last line is over all
 runners: `N passed, N failed, N skipped`.
 
-usage: ./run test [lint|unit|ir|fuzz|launches|python|docs|emulated] [arguments of that runner]
+usage: ./run test [lint|unit|ir|fuzz|launches|census|python|docs|emulated] [arguments of that runner]
        ./run test long [K/N | today]   campaigns of random programs, models, sweeps over every type: all, or one of N slices
        ./run test sanitize [...]       sanitizers and fuzzers: tools/sanitize.py says what it takes
        ./run test ci                   every runner, then today's slices of `long` and `sanitize`
@@ -117,6 +117,12 @@ def launches(args, scratch):
     return [Job(command, lambda bad: Count(not bad, bad != 0), settings)]
 
 
+def census(args, scratch):
+    """That kernels leave the block level for reasons which docs/design.md has alone: a test, of what some tests compile."""
+    command = [sys.executable, ROOT / "tools" / "census.py", "--tests", "--jobs", "1", *args]
+    return [Job(command, lambda bad: Count(not bad, bad != 0))]
+
+
 def python(args, scratch):
     return [python_tests(args, scratch, FIRST)] if args else shared(["tests"], scratch)
 
@@ -162,8 +168,8 @@ def long(args, scratch):
     return [*tests, *fuzzed(runs), *shared(["tests", "-m", "long", f"--slice={part}/{parts}"], scratch)]
 
 
-RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "launches": launches, "python": python}
-RUNNERS |= {"docs": docs, "emulated": emulated}
+RUNNERS = {"lint": lint, "unit": unit, "ir": ir, "fuzz": fuzz, "launches": launches, "census": census}
+RUNNERS |= {"python": python, "docs": docs, "emulated": emulated}
 
 
 def plan(argv):

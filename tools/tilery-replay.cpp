@@ -1,6 +1,7 @@
 // Compiles recorded tile IR for named targets: tilery-replay OUT TARGET,TARGET... FILE.mlir...
-// OUT/STEM.TARGET.txt receives the LLVM IR (and a GPU's PTX), or the error; each name is printed once its file is complete, so that a
-// caller knows where a crash happened. `./run replay` compares what two builds write (tools/replay.py).
+// OUT/STEM.TARGET.txt receives the plan, the LLVM IR (and a GPU's PTX), or the error; each name is printed once its file is complete, so
+// that a caller knows where a crash happened. `./run replay` compares the code that two builds write (tools/replay.py), `./run census`
+// reads the plans (tools/census.py).
 #include "compiler/record.h"
 #include "tilery/compile.h"
 #include "tilery/diagnostic.h"
@@ -18,10 +19,11 @@ std::string codeOf(llvm::StringRef text, llvm::StringRef target) {
   options.fpContract = recorded.fpContract;
   options.passes = recorded.passes;
   options.target = target.str();
-  options.wantLLVM = true;
+  options.wantLLVM = options.wantPlan = true;
   try {
     Compiled compiled = compile(*Module::parse(text.str()), options);
-    return compiled.llvm + (target.starts_with("sm_") ? "// ---- PTX\n" + compiled.image.object : std::string());
+    return compiled.plan + "// ---- LLVM\n" + compiled.llvm +
+           (target.starts_with("sm_") ? "// ---- PTX\n" + compiled.image.object : std::string());
   } catch (const std::exception &error) {
     return std::string("// ---- error\n") + error.what() + "\n";
   }

@@ -67,6 +67,7 @@ def test_names_numbers_and_metadata_do_not_count():
     assert replay.normal(LLVM) == replay.normal(RENAMED)
     renamed = PTX.replace("%r1", "%r3").replace("<4>", "<9>").replace("BB0_2", "BB0_7").replace("1 2 3", "2 2 2")
     assert replay.normal(LLVM + PTX) == replay.normal(RENAMED + renamed)
+    assert replay.normal("kernel: blocks\n" + replay.LLVM + LLVM + PTX) == replay.normal(LLVM + PTX)  # the plan
 
 
 @pytest.mark.parametrize(
