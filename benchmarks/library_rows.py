@@ -30,8 +30,7 @@ def operators(package, table):
             function = getattr(function, part)
         torch.manual_seed(1)
         inputs = make()
-        own = [copied(x) for x in inputs]  # some operators write gradients into their inputs
-        ours, theirs = calls(function, own), calls(plain, inputs)
+        ours, theirs = calls(function, inputs), calls(plain, inputs)
         check(ours(), wide(plain, inputs), tolerance)
         size = sum(x.numel() * x.element_size() for x in inputs if torch.is_tensor(x))
         yield compare(f"{package.split('_')[0]} {name}", ours, {"torch": theirs}, size, "GB/s", 1.0)
@@ -42,19 +41,21 @@ def copied(x):
 
 
 def calls(function, inputs):
-    """A call of the function and, where inputs have gradients, of its backward: all results."""
-    leaves = [x for x in inputs if torch.is_tensor(x) and x.requires_grad]
+    """A call of the function and, where inputs have gradients, of its backward: all results. Each call has copies of the inputs:
+    operators write gradients into theirs, which soon are subnormal numbers (swiglu's in bf16 after some 16 calls)."""
     gradients = []
 
     def call():
-        results = function(*inputs)
+        given = [copied(x) for x in inputs]
+        leaves = [x for x in given if torch.is_tensor(x) and x.requires_grad]
+        results = function(*given)
         results = [x for x in (results if isinstance(results, tuple) else (results,)) if torch.is_tensor(x)]
         smooth = [x for x in results if x.requires_grad]
         if not gradients:
             torch.manual_seed(2)
             gradients.extend(torch.randn(x.shape).to(torch.bfloat16) if x.ndim else torch.ones(()) for x in smooth)
-        given = [gradient.to(x.dtype) for gradient, x in zip(gradients, smooth, strict=True)]
-        return [results[0].detach(), *(torch.autograd.grad(smooth, leaves, given) if smooth else ())]
+        typed = [gradient.to(x.dtype) for gradient, x in zip(gradients, smooth, strict=True)]
+        return [results[0].detach(), *(torch.autograd.grad(smooth, leaves, typed) if smooth else ())]
 
     return call
 
