@@ -42,7 +42,7 @@ def copied(x):
 
 def calls(function, inputs):
     """A call of the function and, where inputs have gradients, of its backward: all results. Each call has copies of the inputs:
-    operators write gradients into theirs, which soon are subnormal numbers (swiglu's in bf16 after some 16 calls)."""
+    operators write gradients into theirs, which shrink from call to call until they are subnormal (swiglu), and slow."""
     gradients = []
 
     def call():

@@ -239,15 +239,16 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         Index index = point[d];
         if (threads && areAlike(separable.getSteps()[d], index, state.lanes))
           index.step = 0;
-        int64_t repeats = threads || index.lanes || index.step != 1 ? 1 : analysis::laneRepeats(separable.getSteps()[d]);
-        bool inGroups = repeats > 1 && index.multiple % repeats == 0;
+        bool inRow = !threads && !index.lanes && index.step == 1;
+        auto repeats = inRow ? analysis::laneRepeats(separable.getSteps()[d]) : analysis::LaneRepeats();
+        bool inGroups = repeats.width > 1 && index.multiple % repeats.width == 0;
         if (inGroups) // the first lane's place, and so much more for each group
           index.step = 0;
         Linear l = linear(separable.getSteps()[d], index);
         if (inGroups) {
           SmallVector<llvm::Constant *> groups;
           for (unsigned lane = 0; lane < state.lanes; ++lane)
-            groups.push_back(b.getInt64(lane / repeats));
+            groups.push_back(b.getInt64((lane + repeats.ahead) / repeats.width));
           l.lanes = llvm::ConstantVector::get(groups);
         }
         addLinear(where, l);

@@ -54,10 +54,11 @@ llvm::Value *loadEach(Emitter &e, const Address &where, unsigned lanes) {
   return result;
 }
 
-llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes) {
+llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes, llvm::Value *exists, llvm::Value *other) {
   auto &b = e.b;
   auto *offsets = llvm::dyn_cast_or_null<llvm::Constant>(where.offsets);
-  if (!offsets || where.step || where.isVolatile)
+  unsigned narrowest = e.options.target.machine.maskedBits, bytes = elementBytes(where.element);
+  if (!offsets || where.step || where.isVolatile || (exists && (!narrowest || bytes * 8 < narrowest)))
     return nullptr;
   SmallVector<int> places;
   for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -67,10 +68,28 @@ llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes) {
       return nullptr;
     places.push_back(int(place->getSExtValue()));
   }
-  auto *read = b.CreateAlignedLoad(llvm::FixedVectorType::get(e.memoryType(where.element), places.back() + 1), where.pointer,
-                                   llvm::Align(elementBytes(where.element)));
+  llvm::Type *element = e.memoryType(where.element);
+  llvm::Instruction *read;
+  if (exists) { // what one of its lanes asks for; as many elements as lanes, whose masks LLVM need not take apart
+    llvm::Value *none = llvm::Constant::getNullValue(exists->getType()), *mask = nullptr;
+    for (unsigned turn = 0; turn < lanes; ++turn) {
+      SmallVector<int> laneOf(lanes, int(lanes)); // of each element, `lanes`: none
+      for (unsigned lane = turn; lane < lanes; ++lane)
+        if (lane - turn == unsigned(llvm::find(places, places[lane]) - places.begin()))
+          laneOf[places[lane]] = int(lane);
+      if (llvm::all_of(laneOf, [&](int lane) { return lane == int(lanes); }))
+        break;
+      llvm::Value *asked = b.CreateShuffleVector(exists, none, laneOf);
+      mask = mask ? b.CreateOr(mask, asked) : asked;
+    }
+    llvm::Type *type = e.vectorOf(element, lanes);
+    read = b.CreateMaskedLoad(type, where.pointer, llvm::Align(bytes), mask, llvm::Constant::getNullValue(type));
+  } else {
+    read = b.CreateAlignedLoad(llvm::FixedVectorType::get(element, places.back() + 1), where.pointer, llvm::Align(bytes));
+  }
   where.annotate(read);
-  return b.CreateShuffleVector(read, places);
+  llvm::Value *result = b.CreateShuffleVector(read, places);
+  return exists ? b.CreateSelect(exists, result, other) : result;
 }
 
 } // namespace tilery::lower

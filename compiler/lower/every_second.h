@@ -10,7 +10,8 @@ llvm::Value *loadEverySecond(Emitter &e, const Address &where, unsigned lanes, l
 /// Elements whose distance is a number, one by one: all of them exist.
 llvm::Value *loadEach(Emitter &e, const Address &where, unsigned lanes);
 
-/// Elements that groups of neighbouring lanes share, by one load of those there are. Null: the lanes lie otherwise.
-llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes);
+/// Elements that groups of neighbouring lanes share, by one load of those there are; `exists` and `other` as above. Null: the lanes lie
+/// otherwise, or the target moves no such elements under masks.
+llvm::Value *loadRepeated(Emitter &e, const Address &where, unsigned lanes, llvm::Value *exists, llvm::Value *other);
 
 } // namespace tilery::lower

@@ -136,7 +136,7 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (Lanes near = exists ? nullptr : loadNear(address)) {
     return e.fromMemory(near, address.element);
-  } else if (llvm::Value *repeated = threads || exists ? nullptr : loadRepeated(e, address, state.lanes)) {
+  } else if (llvm::Value *repeated = threads ? nullptr : loadRepeated(e, address, state.lanes, exists, passthru)) {
     return e.fromMemory(repeated, address.element);
   } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, state.lanes, exists, passthru)) {
     return e.fromMemory(second, address.element);

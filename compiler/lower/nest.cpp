@@ -509,18 +509,19 @@ void NestEmitter::innerStatic() {
 void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned) {
   auto &b = e.b;
   int64_t size = nest->shape[innerDim];
+  auto isZero = [](llvm::Value *v) {
+    auto *c = llvm::dyn_cast<llvm::ConstantInt>(v);
+    return c && c->isZero();
+  };
   Range written{e.i64(0), e.i64(size)};
   if (restriction)
     written = clamp(*restriction, size);
+  int64_t multiple = isZero(written.from) && !aligned && !squaresEnd ? lanes : 1;
   Range sure = written;
   for (const KnownBound &bound : bounds) {
     if (restriction && bound.lo == restriction->lo && bound.hi == restriction->hi)
       continue;
     Range own = clamp(bound, size);
-    auto isZero = [](llvm::Value *v) {
-      auto *c = llvm::dyn_cast<llvm::ConstantInt>(v);
-      return c && c->isZero();
-    };
     if (own.from != sure.from && !isZero(own.from))
       sure.from = isZero(sure.from) ? own.from : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, sure.from, own.from);
     sure.to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, sure.to, own.to);
@@ -552,7 +553,7 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
             llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(end, at), e.i64(lanes));
             limit = b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(b.CreateTrunc(left, b.getInt32Ty()), lanes));
           }
-          body(at, 1, lanes, limit);
+          body(at, multiple, lanes, limit);
           return SmallVector<Lanes>();
         },
         &j);
@@ -572,7 +573,7 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
         j, sure.to, int64_t(lanes) * sideBySide, true, {},
         [&](llvm::Value *at, ArrayRef<Lanes>) {
           bypass = bool(aligned);
-          bodies(at, 1);
+          bodies(at, multiple);
           bypass = false;
           return SmallVector<Lanes>();
         },

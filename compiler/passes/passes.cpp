@@ -18,6 +18,7 @@ void tilery::registerTilePasses() {
   registerPass(createForwardStores);
   registerPass(createJoinWindows);
   registerPass(createMaskLoads);
+  registerPass([] { return createPlaceChoices(); });
   registerPass([] { return createParallelToTiles(); });
   registerPass(createPromoteBuffers);
   registerPass(createPromoteVariables);
@@ -71,6 +72,7 @@ void tilery::buildPipeline(OpPassManager &pm, bool keepThreads, bool plain) {
   kernel.addPass(createRotateBack());
   kernel.addPass(createBranchLoads());
   kernel.addPass(createMaskLoads());
+  kernel.addPass(createPlaceChoices(!keepThreads));
   kernel.addPass(createLowerViews());
   kernel.addPass(createRaiseAccesses());
   kernel.addPass(createContractLoops());

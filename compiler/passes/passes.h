@@ -19,6 +19,8 @@ std::unique_ptr<mlir::Pass> createParallelToTiles(Gathers gathers = Gathers::non
 std::unique_ptr<mlir::Pass> createSplitBuffers();
 /// What is loaded under a condition, else 0, is a load with a mask.
 std::unique_ptr<mlir::Pass> createMaskLoads();
+/// Places that a condition chooses are those that it chooses where the mask says how. `split`: else loads of them are two loads.
+std::unique_ptr<mlir::Pass> createPlaceChoices(bool split = true);
 /// Branches that only choose how a tile is loaded are loads.
 std::unique_ptr<mlir::Pass> createBranchLoads();
 /// What counts beside a loop's number is computed from it.

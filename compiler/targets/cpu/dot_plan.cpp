@@ -313,7 +313,7 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
       operand->isPlain = source.access.isStrided(outer) && source.access.isStrided(inner);
       bool across = contiguousAlong(source.access, outer);
       operand->kMajor = contiguousAlong(source.access, inner) && !(across && !operand->isA);
-      bool repeats = !source.access.isStrided(inner) && analysis::laneRepeats(source.access.getSteps()[inner]) > 1;
+      bool repeats = !source.access.isStrided(inner) && analysis::laneRepeats(source.access.getSteps()[inner]).width > 1;
       operand->kMajor |= repeats && !across; // of several weights in a byte or a word along K one is loaded
       if (operand->isA)                      // few rows: gathered along K rather than along them
         operand->kMajor |= !(across || runsAlong(source.access, outer, plan.blocking.lanes));
