@@ -74,8 +74,7 @@ int call(Bundle &bundle, uint32_t number, const TileryArgument *given, uint32_t 
   }
   if (bundle.call(number, arguments, grid, place))
     return TILERY_OK;
-  const std::string extent = bundle.wrongExtent(number, arguments, place);
-  lastError = entry.name + " was not compiled for this kind of call or machine" + (extent.empty() ? "" : ": " + extent);
+  lastError = entry.name + " was not compiled for this kind of call or machine: " + bundle.whyNone(number, arguments, place);
   return TILERY_NO_VARIANT;
 }
 

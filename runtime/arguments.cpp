@@ -68,6 +68,13 @@ SharedArguments sharedArguments(const KernelInfo &kernel, std::span<const Launch
   return {};
 }
 
+void refuseReadOnly(const std::string &argument, const std::string &kernel) {
+  throw Error({Diagnostic::Kind::Value,
+               "argument '" + argument + "' is a read-only array, and " + kernel + " writes to it",
+               "pass a copy of it",
+               {}});
+}
+
 LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, std::initializer_list<LaunchArg> args,
                     const LaunchOptions &options) {
   const KernelInfo &info = kernel.info();

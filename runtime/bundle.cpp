@@ -1,6 +1,7 @@
 // Choosing a variant of an entry for a call, and running it.
 #include "tilery/bundle.h"
 #include "runtime/bundle_arguments.h"
+#include "runtime/bundle_conditions.h"
 #include "tilery/diagnostic.h"
 #include "tilery/abi.h"
 #include <algorithm>
@@ -13,60 +14,19 @@ namespace {
 [[noreturn]] void refuse(std::string message, std::string hint = "") {
   throw Error({Diagnostic::Kind::Value, std::move(message), std::move(hint), {}});
 }
-
-/// 80 for "sm_80:...".
-int64_t capabilityOf(int device) {
-  std::string target = gpuTarget(device);
-  return std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
-}
-
-bool overlap(std::span<const HostArgument> arguments) {
-  std::vector<Span> spans;
-  for (const HostArgument &argument : arguments)
-    if (argument.tensor)
-      if (Span span = byteSpan(*argument.tensor); span.first < span.last)
-        spans.push_back(span);
-  for (size_t i = 0; i < spans.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (spans[i].first < spans[j].last && spans[j].first < spans[i].last)
-        return true;
-  return false;
-}
-
-bool holds(const BundleCondition &condition, std::span<const HostArgument> arguments, Bundle::Place place) {
-  using Kind = BundleCondition::Kind;
-  const auto value = condition.value;
-  auto tensor = [&]() -> const Tensor & { return *arguments[condition.argument].tensor; };
-  switch (condition.kind) {
-  case Kind::Cpu:
-    return place.device < 0 && (cpuFeatures() & uint64_t(value)) == uint64_t(value);
-  case Kind::Gpu:
-    return place.device >= 0 && capabilityOf(place.device) >= value;
-  case Kind::GpuExactly:
-    return place.device >= 0 && capabilityOf(place.device) == value;
-  case Kind::AddressDivisible:
-    return reinterpret_cast<uintptr_t>(tensor().data) % uint64_t(value) == 0;
-  case Kind::ExtentIs:
-    return tensor().extents[condition.dim] == value;
-  case Kind::ExtentDivisible:
-    return tensor().extents[condition.dim] % value == 0;
-  case Kind::StrideIs:
-    return tensor().strides[condition.dim] == value;
-  case Kind::StrideDivisible:
-    return tensor().strides[condition.dim] > 0 && tensor().strides[condition.dim] % value == 0;
-  case Kind::NumberIs:
-    return int64_t(arguments[condition.argument].bits) == value;
-  case Kind::Disjoint:
-    return !overlap(arguments);
-  }
-  return false;
-}
 } // namespace
 
 struct Bundle::Loaded {
   std::vector<KernelPtr> kernels, withoutBoxes;
   std::optional<HostProgram> host;
   std::vector<size_t> order; ///< which argument of the entry each parameter of the host program, or slot of the kernel, is
+  std::vector<bool> written; ///< of each argument of the entry: may the program store through it?
+
+  void add(size_t argument, bool isWritten) {
+    order.push_back(argument);
+    if (isWritten)
+      written[argument] = true;
+  }
 };
 
 namespace {
@@ -143,8 +103,11 @@ void runHost(const HostProgram &host, const BundleEntry &entry, std::span<const 
 void launchKernel(const Kernel &kernel, std::span<const HostArgument> arguments, const int64_t *grid,
                   PlaceEnvironment &environment, bool disjoint) {
   std::vector<uint64_t> slots;
-  for (const HostArgument &argument : arguments)
+  for (const HostArgument &argument : arguments) {
+    if (const ArgInfo &info = kernel.info().args[slots.size()]; argument.readOnly && info.written)
+      refuseReadOnly(info.name, kernel.info().name);
     slots.push_back(argument.tensor ? reinterpret_cast<uint64_t>(argument.tensor->data) : argument.bits);
+  }
   environment.launch(kernel, grid, slots.data(), disjoint && !kernel.gpuCode() ? TILERY_DISJOINT : 0);
 }
 } // namespace
@@ -157,7 +120,11 @@ Bundle::Loaded &Bundle::load(const BundleVariant &variant) {
   for (auto &[known, code] : loaded)
     if (known == &variant)
       return *code;
+  auto owner = std::find_if(all.begin(), all.end(), [&](const BundleEntry &entry) {
+    return &variant >= entry.variants.data() && &variant < entry.variants.data() + entry.variants.size();
+  });
   auto code = std::make_unique<Loaded>();
+  code->written.resize(owner->parameters.size());
   CodeImage image = deserialize(variant.image);
   code->kernels = tilery::load(image);
   if (!variant.withoutBoxes.empty())
@@ -165,47 +132,61 @@ Bundle::Loaded &Bundle::load(const BundleVariant &variant) {
   for (const KernelPtr &kernel : code->kernels)
     if (!code->withoutBoxes.empty() && !namesake(code->withoutBoxes, *kernel))
       refuse("of " + kernel->info().name + " there is no code without boxes, though of others there is");
-  auto owner = std::find_if(all.begin(), all.end(), [&](const BundleEntry &entry) {
-    return &variant >= entry.variants.data() && &variant < entry.variants.data() + entry.variants.size();
-  });
   if (!image.host.empty()) {
     code->host = HostProgram::parse(image.host, image.kernels);
     for (const HostParameter &parameter : code->host->parameters)
-      code->order.push_back(find(*owner, parameter.name, parameter.rank >= 0));
+      code->add(find(*owner, parameter.name, parameter.rank >= 0), parameter.written);
   } else if (code->kernels.size() == 1 && owner->takesGrid) {
     for (const ArgInfo &info : code->kernels.front()->info().args)
-      code->order.push_back(find(*owner, info.name, info.pointer));
+      code->add(find(*owner, info.name, info.pointer), info.written);
   } else {
     refuse(owner->name + " has an image without a host program, which must be one kernel that takes a grid");
   }
   return *loaded.emplace_back(&variant, std::move(code)).second;
 }
 
-std::string Bundle::wrongExtent(size_t number, std::span<const HostArgument> arguments, Place place) const {
-  using Kind = BundleCondition::Kind;
-  const BundleEntry &entry = all.at(number);
-  std::string wrong;
-  for (const BundleVariant &variant : entry.variants) {
-    const BundleCondition *extent = nullptr;
-    bool isForPlace = true;
-    for (const BundleCondition &condition : variant.conditions) {
-      if (holds(condition, arguments, place))
-        continue;
-      isForPlace &= condition.kind != Kind::Cpu && condition.kind != Kind::Gpu && condition.kind != Kind::GpuExactly &&
-                    condition.kind != Kind::NumberIs;
-      if (condition.kind == Kind::ExtentIs && !extent)
-        extent = &condition;
-    }
-    if (!isForPlace)
+bool Bundle::isFor(const BundleVariant &variant, std::span<const HostArgument> arguments, Place place) {
+  const std::vector<bool> unknown(arguments.size(), true); // what is written, until the code is read
+  const BundleCondition *apart = nullptr;
+  for (const BundleCondition &condition : variant.conditions) {
+    if (holds(condition, arguments, place, unknown))
       continue;
-    if (!extent)
-      return {};
-    if (wrong.empty())
-      wrong = "argument '" + entry.parameters[extent->argument].name + "' has " +
-              std::to_string(arguments[extent->argument].tensor->extents[extent->dim]) + " elements in dimension " +
-              std::to_string(extent->dim) + "; " + std::to_string(extent->value) + " are expected";
+    if (condition.kind != BundleCondition::Disjoint)
+      return false;
+    apart = &condition;
   }
-  return wrong;
+  return !apart || holds(*apart, arguments, place, load(variant).written);
+}
+
+std::string Bundle::whyNone(size_t number, std::span<const HostArgument> arguments, Place place) {
+  const BundleEntry &entry = all.at(number);
+  const std::vector<bool> unknown(arguments.size(), true);
+  auto isBroken = [&](const BundleCondition &condition) { return !holds(condition, arguments, place, unknown); };
+  std::vector<std::string> nearest;
+  std::pair least(true, SIZE_MAX); // are its numbers others, how many conditions are broken
+  for (const BundleVariant &variant : entry.variants) {
+    if (std::any_of(variant.conditions.begin(), variant.conditions.end(),
+                    [&](const BundleCondition &condition) { return isOfPlace(condition) && isBroken(condition); }))
+      continue;
+    std::vector<std::string> broken;
+    bool hasOtherNumbers = false;
+    for (const BundleCondition &condition : variant.conditions) {
+      if (!isBroken(condition))
+        continue;
+      hasOtherNumbers |= condition.kind == BundleCondition::NumberIs;
+      const bool isApart = condition.kind == BundleCondition::Disjoint;
+      if (std::string text = expectation(condition, entry, arguments, isApart ? load(variant).written : unknown); !text.empty())
+        broken.push_back(std::move(text));
+    }
+    if (std::pair found(hasOtherNumbers, broken.size()); found < least)
+      least = found, nearest = std::move(broken);
+  }
+  if (least.second == SIZE_MAX)
+    return placesOf(entry, place);
+  std::string text;
+  for (const std::string &each : nearest)
+    text += (text.empty() ? "" : "; ") + each;
+  return text;
 }
 
 bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const int64_t *grid, Place place) {
@@ -220,8 +201,7 @@ bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const 
            std::to_string(grid[1]) + ", " + std::to_string(grid[2]));
   checkArguments(entry, arguments, grid);
   for (const BundleVariant &variant : entry.variants) {
-    if (!std::all_of(variant.conditions.begin(), variant.conditions.end(),
-                     [&](const BundleCondition &condition) { return holds(condition, arguments, place); }))
+    if (!isFor(variant, arguments, place))
       continue;
     Loaded &code = load(variant);
     std::vector<HostArgument> own;

@@ -20,10 +20,11 @@ BundleCondition readCondition(ByteReader &in, const std::vector<BundleParameter>
   condition.argument = in.number<uint32_t>();
   condition.dim = in.number<uint32_t>();
   condition.value = in.number<int64_t>();
-  if (condition.kind > BundleCondition::Disjoint)
+  if (condition.kind > BundleCondition::NumberDivisible)
     ByteReader::fail();
   const bool divides = condition.kind == BundleCondition::AddressDivisible ||
-                       condition.kind == BundleCondition::ExtentDivisible || condition.kind == BundleCondition::StrideDivisible;
+                       condition.kind == BundleCondition::ExtentDivisible || condition.kind == BundleCondition::StrideDivisible ||
+                       condition.kind == BundleCondition::NumberDivisible;
   if (divides && condition.value < 1)
     ByteReader::fail();
   if (condition.kind < BundleCondition::AddressDivisible || condition.kind == BundleCondition::Disjoint)
@@ -34,7 +35,8 @@ BundleCondition readCondition(ByteReader &in, const std::vector<BundleParameter>
   const bool ofDimension = condition.kind >= BundleCondition::ExtentIs && condition.kind <= BundleCondition::StrideDivisible;
   if ((condition.kind == BundleCondition::NumberIs) != parameter.onlyChooses ||
       (ofDimension && int64_t(condition.dim) >= parameter.rank) ||
-      (condition.kind == BundleCondition::AddressDivisible && parameter.rank < 0))
+      (condition.kind == BundleCondition::AddressDivisible && parameter.rank < 0) ||
+      (condition.kind == BundleCondition::NumberDivisible && (parameter.rank >= 0 || isFloat(parameter.dtype))))
     ByteReader::fail();
   return condition;
 }

@@ -186,6 +186,8 @@ void HostProgram::checkArguments(std::span<const HostArgument> args) const {
       refuse(found() + "; expected " + dtypeName(parameter.dtype), Diagnostic::Kind::Type);
     if (tensor.rank != parameter.rank)
       refuse(found() + "; expected " + std::to_string(parameter.rank) + (parameter.rank == 1 ? " dimension" : " dimensions"));
+    if (args[i].readOnly && parameter.written)
+      refuseReadOnly(parameter.name, name);
   }
 }
 

@@ -6,10 +6,11 @@ namespace tilery {
 namespace {
 constexpr uint32_t hostVersion = 1;
 
-/// Walks the code once: every operand must name something that exists, and the last operation returns.
+/// Walks the code once: every operand must name something that exists, and the last operation returns. Notes which parameters
+/// kernels write.
 class Validator {
 public:
-  Validator(const HostProgram &program, std::span<const KernelInfo> kernels)
+  Validator(HostProgram &program, std::span<const KernelInfo> kernels)
       : program(program), kernels(kernels), ranks(program.tensors, -1) {
     for (size_t i = 0; i < program.parameters.size() && i < ranks.size(); ++i)
       ranks[i] = program.parameters[i].rank;
@@ -37,11 +38,11 @@ private:
     for (int i = 0; i < count; ++i)
       below(program.registers);
   }
-  int32_t tensor() {
-    int32_t rank = ranks[below(ranks.size())];
-    if (rank < 0)
+  size_t tensor() {
+    size_t number = size_t(below(ranks.size()));
+    if (ranks[number] < 0)
       ByteReader::fail(); // a scalar, or made later
-    return rank;
+    return number;
   }
   bool step() {
     HostOp op = HostOp(below(size_t(HostOp::Return) + 1));
@@ -55,8 +56,7 @@ private:
     case HostOp::Extent:
     case HostOp::Stride: {
       registers(1);
-      int32_t rank = tensor();
-      below(size_t(rank));
+      below(size_t(ranks[tensor()]));
       break;
     }
     case HostOp::Pointer:
@@ -94,8 +94,8 @@ private:
         registers(1);
         if (at < program.code.size() && program.code[at] == -1)
           ++at;
-        else
-          tensor();
+        else if (size_t number = tensor(); number < program.parameters.size())
+          program.parameters[number].written |= kernel.args[size_t(i)].written;
       }
       break;
     }
@@ -112,7 +112,7 @@ private:
     return false;
   }
 
-  const HostProgram &program;
+  HostProgram &program;
   std::span<const KernelInfo> kernels;
   size_t at = 0;
   std::vector<int32_t> ranks;

@@ -33,7 +33,8 @@ struct BundleCondition {
     StrideIs,
     StrideDivisible, ///< and positive
     NumberIs,        ///< an argument that only chooses
-    Disjoint,        ///< no tensor overlaps another (a pointer without extents counts as one element)
+    Disjoint,        ///< no tensor that the program writes overlaps another (a pointer without extents counts as one element)
+    NumberDivisible, ///< an integer that programs get
   } kind;
   uint32_t argument = 0, dim = 0;
   int64_t value = 0;
@@ -76,12 +77,13 @@ public:
   };
   /// False: there is no variant for this call. Numbers: the bits of their parameter's type, extended to 64. Throws Error.
   bool call(size_t entry, std::span<const HostArgument> arguments, const int64_t *grid, Place place);
-  /// Of a call for which there is no variant: the extent that all code for its place takes another way; empty: it is not that.
-  std::string wrongExtent(size_t entry, std::span<const HostArgument> arguments, Place place) const;
+  /// Of a call for which there is no variant: what the nearest one expects and what came, or for which machines there is code.
+  std::string whyNone(size_t entry, std::span<const HostArgument> arguments, Place place);
 
 private:
   struct Loaded;
   Loaded &load(const BundleVariant &variant);
+  bool isFor(const BundleVariant &variant, std::span<const HostArgument> arguments, Place place);
   std::vector<BundleEntry> all;
   std::mutex mutex;
   std::vector<std::pair<const BundleVariant *, std::unique_ptr<Loaded>>> loaded;

@@ -13,7 +13,8 @@ namespace tilery {
 struct HostParameter {
   std::string name;
   DType dtype = DType::F32;
-  int32_t rank = -1; ///< -1: a scalar
+  int32_t rank = -1;    ///< -1: a scalar
+  bool written = false; ///< a kernel may store through it; `parse` finds it
   bool operator==(const HostParameter &) const = default;
 };
 
@@ -21,6 +22,7 @@ struct HostParameter {
 struct HostArgument {
   const Tensor *tensor = nullptr;
   uint64_t bits = 0;
+  bool readOnly = false; ///< a tensor that may not be written
 };
 
 /// What a program asks of its surroundings.

@@ -227,6 +227,8 @@ enum class LaunchResult { Done, Interrupted };
 /// Runs the programs of the grid (three extents; one < 1 runs nothing) and waits for them. `args`: one slot an argument, see
 /// abi.h. May be called by several threads at once. Throws Error for a failed assertion of a program.
 LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options = {});
+/// Throws: the argument may not be written, and the kernel writes to it.
+[[noreturn]] void refuseReadOnly(const std::string &argument, const std::string &kernel);
 
 /// The GPUs that the driver sees; 0 without a driver.
 int gpuCount();

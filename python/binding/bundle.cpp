@@ -6,6 +6,7 @@
 #include "launch_plan.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -22,9 +23,17 @@ DType dtypeOf(nb::handle name) {
   return *dtype;
 }
 
-const char *const kinds[] = {
-    "cpu",       "gpu",     "gpu exactly", "address divisible", "extent is", "extent divisible", "stride is", "stride divisible",
-    "number is", "disjoint"};
+const char *const kinds[] = {"cpu",
+                             "gpu",
+                             "gpu exactly",
+                             "address divisible",
+                             "extent is",
+                             "extent divisible",
+                             "stride is",
+                             "stride divisible",
+                             "number is",
+                             "disjoint",
+                             "number divisible"};
 
 BundleCondition conditionOf(nb::handle condition) {
   std::string kind = nb::cast<std::string>(condition[0]);
@@ -54,7 +63,8 @@ BundleEntry entryOf(nb::handle entry) {
   return result;
 }
 
-bool run(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
+/// Null: it ran, or Python has raised; else why there is no code for this call.
+std::optional<std::string> run(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
   const BundleEntry &entry = bundle.entries().at(number);
   if (values.size() != entry.parameters.size())
     throw Error(
@@ -81,31 +91,34 @@ bool run(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
     }
     const bool fits = arguments[i].kind == Argument::Tensor && arguments[i].tensor.dtype == parameter.dtype &&
                       (entry.takesGrid || arguments[i].tensor.rank == parameter.rank);
+    const std::string rank = std::to_string(parameter.rank) + (parameter.rank == 1 ? " dimension" : " dimensions");
     if (!fits)
       throw Error({Diagnostic::Kind::Type,
                    "argument '" + parameter.name + "' of " + entry.name + " is " + describe(arguments[i]) + "; expected a " +
-                       dtypeName(parameter.dtype) + " tensor of " + std::to_string(parameter.rank) + " dimensions",
+                       dtypeName(parameter.dtype) + " tensor" + (entry.takesGrid ? "" : " of " + rank),
                    "",
                    {}});
     checkPlace(arguments[i], parameter.name.c_str(), entry.name.c_str(), gpu);
     given[i].tensor = &arguments[i].tensor;
+    given[i].readOnly = arguments[i].readOnly;
   }
   int64_t extents[3] = {1, 1, 1};
   if (!grid.is_none())
     readGrid(entry.name, grid.ptr(), extents);
-  bool ran;
+  std::optional<std::string> why;
   {
     Released released;
-    ran = bundle.call(number, given, grid.is_none() ? nullptr : extents,
-                      {gpu.device, gpu.stream, Released::interrupted(), &released});
+    const Bundle::Place place{gpu.device, gpu.stream, Released::interrupted(), &released};
+    if (!bundle.call(number, given, grid.is_none() ? nullptr : extents, place))
+      why = bundle.whyNone(number, given, place);
   }
   if (PyErr_Occurred())
     throw nb::python_error();
-  return ran;
+  return why;
 }
 
-/// Runs an entry; where depends on its tensors. False: there is no variant for this call.
-bool call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
+/// Runs an entry; where depends on its tensors. As `run`.
+std::optional<std::string> call(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
   try {
     return run(bundle, number, std::move(values), std::move(grid));
   } catch (const PythonRaised &) {
@@ -138,7 +151,7 @@ void bindBundle(nb::module_ &m) {
                      return names;
                    })
       .def("call", &call, "entry"_a, "arguments"_a, "grid"_a = nb::none(),
-           "Runs entry number `entry`. False: it was not compiled for this kind of call or machine.");
+           "Runs entry number `entry`. Otherwise why it has no code for this kind of call or machine.");
   m.def(
       "image_parameters",
       [](nb::bytes bytes) {

@@ -70,18 +70,10 @@ public:
   }
 
   bool launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, uint32_t flags) override {
-    for (auto &[address, name] : readOnly)
-      for (size_t i = 0; i < kernel.info().args.size(); ++i)
-        if (kernel.info().args[i].written && args[i] == address)
-          throw Error({Diagnostic::Kind::Value,
-                       "argument '" + name + "' is a read-only array, and " + plan.program.name + " writes to it",
-                       "pass a copy of it",
-                       {}});
     return launchReleased(kernel, grid, args, flags, gpu, plan.others);
   }
 
-  std::vector<nb::object> outputs;                        ///< by number of allocation; workspaces are null
-  std::vector<std::pair<uint64_t, std::string>> readOnly; ///< address and name of tensors that may not be written
+  std::vector<nb::object> outputs; ///< by number of allocation; workspaces are null
 
 private:
   const HostPlan &plan;
@@ -111,7 +103,6 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     throw Error({Diagnostic::Kind::Type, std::string(call.kernelName) + " computes its own grid; call it without one", "", {}});
   std::vector<HostArgument> args(slots.size());
   PyObject *like = nullptr;
-  std::vector<std::pair<uint64_t, std::string>> readOnly;
   for (size_t i = 0; i < slots.size(); ++i) {
     const Argument &argument = call.arguments[slots[i]];
     const HostParameter &wanted = program.parameters[i];
@@ -129,13 +120,11 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
                    {}});
     checkPlace(argument, wanted.name.c_str(), program.name.c_str(), call.gpu);
     args[i].tensor = &argument.tensor;
-    if (argument.readOnly)
-      readOnly.emplace_back(reinterpret_cast<uint64_t>(argument.tensor.data), wanted.name);
+    args[i].readOnly = argument.readOnly;
     if (!like)
       like = argument.object;
   }
   PythonEnvironment environment(*this, like, call.gpu);
-  environment.readOnly = std::move(readOnly);
   auto outputs = program.run(args, kernels, environment);
   if (!outputs)
     return nullptr;

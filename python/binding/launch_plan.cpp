@@ -77,10 +77,7 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
     if (argument.kind != Argument::Tensor || !sameInMemory(argument.tensor.dtype, info.dtype))
       failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype) + " tensor");
     if (argument.readOnly && info.written)
-      throw Error({Diagnostic::Kind::Value,
-                   "argument '" + std::string(parameterName) + "' is a read-only array, and " + kernelName + " writes to it",
-                   "pass a copy of it",
-                   {}});
+      refuseReadOnly(parameterName, kernelName);
     checkPlace(argument, parameterName, kernelName, gpu);
     return reinterpret_cast<uint64_t>(argument.tensor.data);
   }

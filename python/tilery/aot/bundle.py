@@ -106,19 +106,33 @@ class Library:
         return list(self._numbers)
 
     def call(self, name: str, *arguments: Any, grid: Sequence[int] | None = None) -> None:
-        """Runs an entry on tensors and numbers, where its tensors lie.
+        """Runs an entry on tensors and numbers, where its tensors lie. Those that it writes are changed in place.
 
-        :raises tilery.RuntimeError: if the bundle has no code for this kind of call or machine.
+        Tensors may share memory as far as there is code for it: of Tileon and NineToothed always, of TileLang where neither is
+        written. Such a call does what its programs say, each in its order; what one program writes and another reads depends on
+        which runs first, as in any launch (`debug=True` at a launch reports it).
+
+        :param grid: extents of the grid, for kernels that do not compute it (Tileon, Triton).
+        :raises tilery.KeyError: there is no such entry.
+        :raises tilery.TypeError: an argument is of another type or number of dimensions.
+        :raises tilery.ValueError: sizes do not fit, a tensor to be written is read-only, or the grid is none.
+        :raises tilery.OverflowError: an integer does not fit its type.
+        :raises tilery.RuntimeError: the bundle has no code for this kind of call or machine; the message names the condition.
         """
         if name not in self._numbers:
             raise error(KeyError, f"the bundle has no entry `{name}`", hint=f"it has {', '.join(self._numbers)}")
-        refused = None
+        other_types, reasons = [], []
         for number in self._numbers[name]:
             try:
-                if self._bundle.call(number, arguments, grid):
-                    return
+                why = self._bundle.call(number, arguments, grid)
             except TypeError as e:  # tensors of other types than this entry's
-                refused = e
-        if refused and len(self._numbers[name]) == 1:
-            raise refused
-        raise error(RuntimeError, f"`{name}` was not compiled for this kind of call or machine")
+                other_types.append(e)
+                continue
+            if why is None:
+                return
+            reasons.append(why)
+        if other_types and len(self._numbers[name]) == 1:
+            raise other_types[0]
+        reasons = reasons or [str(each).splitlines()[0] for each in other_types]
+        told = "; or ".join(dict.fromkeys(reasons))
+        raise error(RuntimeError, f"`{name}` was not compiled for this kind of call or machine: {told}")

@@ -59,6 +59,8 @@ TEST(Bundle, ConditionsOnWhatIsNotThereAreRefused) {
                                 {Kind::NumberIs, 0, 0, 1},
                                 {Kind::AddressDivisible, 1, 0, 16},
                                 {Kind::StrideDivisible, 0, 0, 0},
+                                {Kind::NumberDivisible, 0, 0, 16},
+                                {Kind::NumberDivisible, 1, 0, 0},
                                 {Kind(99), 0, 0, 0}}) {
     BundleEntry one = entry();
     one.variants[0].conditions = {wrong};

@@ -148,6 +148,9 @@ def extents_of(grid: str, hints: Hints) -> tuple[str, ...]:
     extents = tuple(part.strip() for part in grid.split(","))
     if len(extents) != 3:
         raise error(ValueError, f"the grid {grid!r} has {len(extents)} expressions; three are expected")
+    for extent in extents:
+        if not extent or extent.count("(") != extent.count(")"):
+            raise error(ValueError, f"the grid {grid!r} has `{extent}`, which is no expression of C")
     given = [part.partition("=")[0] for part in hints.line]
     for name in re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\()", grid):
         if name in given or name in _C_TYPES:
@@ -162,9 +165,12 @@ def entry_of(kernel: Any, name: str, hints: Hints, targets: Iterable[str], optio
     """Code of one kind of call, for tensors that lie apart and, behind it, for those that may overlap."""
     source = ASTSource(kernel, hints.types, hints.constants, hints.attrs)
     compiled = compile_source(source, options=options)
-    pointers = [i for i, slot in enumerate(compiled.slots) if compiled.arguments[slot][2]]
-    aligned = [i for i in pointers if compiled.arguments[compiled.slots[i]][4] >= 16]
-    conditions = [("address divisible", i, 0, 16) for i in aligned]
+    arguments = [compiled.arguments[slot] for slot in compiled.slots]
+    conditions = [
+        ("address divisible" if is_pointer else "number divisible", i, 0, 16)
+        for i, (_, _, is_pointer, _, divisor, *_) in enumerate(arguments)
+        if divisor >= 16
+    ]
     variants = []
     for target in targets:
         for disjoint in (True, False):
