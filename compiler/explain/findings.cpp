@@ -68,7 +68,7 @@ static void placesUnknown(Operation *access, tile::AccessOp place, const std::st
 }
 
 static void neighboursApart(Operation *access, std::optional<int64_t> step, const std::string &moved) {
-  std::string distance = step ? std::to_string(*step) + " elements apart" : "a stride apart that is known at the launch only";
+  std::string distance = step ? std::to_string(*step) + " elements apart" : "a stride of the tensor apart";
   find(access, isa<tile::LoadOp>(access) ? "gather" : "scatter", moved + ": neighbours lie " + distance,
        "let the last dimension of the tile run along the dimension that is contiguous in memory, or pass a contiguous tensor");
 }
@@ -169,7 +169,7 @@ static void tiny(Operation *access, int64_t elements, int64_t lanes) {
     find(access, "small", moved + ", and adds them up: each sum waits for the one before", larger);
 }
 
-void narrow(Operation *access, int64_t extent, int64_t lanes) {
+void narrow(Operation *access, int64_t extent, int64_t lanes, bool isKept) {
   constexpr int64_t few = 32; // rows that cost little
   auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
   if (!current || !place)
@@ -188,8 +188,11 @@ void narrow(Operation *access, int64_t extent, int64_t lanes) {
   if (!rows-- || 2 * extent > lanes || elements < few * extent || isSmallPart(access, elements))
     return;
   bool isStrided = place.isStrided(rows);
-  std::optional<int64_t> step = isStrided ? analysis::constantOf(place.getSteps()[rows]) : std::nullopt;
-  if (step == 0 || (extent > 1 && step == extent)) // one row, or one piece of memory
+  auto stepOf = [&](unsigned d) { return place.isStrided(d) ? analysis::constantOf(place.getSteps()[d]) : std::nullopt; };
+  std::optional<int64_t> step = stepOf(rows);
+  // Windows side by side: vectors along them take every second or third element, which is faster; every fourth is not.
+  auto touches = [&](unsigned d) { return isKept && extent > 1 && extent < 4 && stepOf(d) == extent && shape[d] >= lanes; };
+  if (step == 0 || (extent > 1 && step == extent && !touches(rows))) // one row, or one piece of memory
     return;
   std::string count = std::to_string(extent) + (extent == 1 ? " element" : " elements");
   bool reads = isa<tile::LoadOp>(access);
@@ -197,8 +200,8 @@ void narrow(Operation *access, int64_t extent, int64_t lanes) {
       "rows of " + count + ", the tile's last dimension, are " + (reads ? "read" : "written") + " one after another: ";
   std::string wider = "give it " + std::to_string(lanes) + " elements or more";
   for (unsigned d = 0; d <= rows; ++d) {
-    std::optional<int64_t> by = place.isStrided(d) ? analysis::constantOf(place.getSteps()[d]) : std::nullopt;
-    if (by == 1 && shape[d] >= lanes)
+    std::optional<int64_t> by = stepOf(d);
+    if ((by == 1 && shape[d] >= lanes) || touches(d))
       return find(access, reads ? "gather" : "scatter", message + "neighbours in memory lie along another dimension",
                   extent == 1
                       ? "squeeze the last dimension, or " + wider
@@ -209,7 +212,7 @@ void narrow(Operation *access, int64_t extent, int64_t lanes) {
   }
   std::string distance = !isStrided ? "where the next one lies is looked up or computed"
                          : step     ? "the next one lies " + std::to_string(*step) + " elements further"
-                                    : "the next one lies further by a stride that is known at the launch only";
+                                    : "the next one lies further by a stride of the tensor";
   find(access, reads ? "gather" : "scatter", message + distance,
        "widen the last dimension to " + std::to_string(lanes) +
            " elements or more, so that a row fills a vector; where memory has no more of use there, keep such rows one after "

@@ -69,7 +69,8 @@ void lanesApart();
 /// Neighbouring threads move an element each of a load or store, along its dimension `dim`.
 void threadsApart(mlir::Operation *access, unsigned dim);
 /// Rows of a tile that is loaded or stored have `extent` elements, fewer than a vector's `lanes`. Noted where they lie apart in memory.
-void narrow(mlir::Operation *access, int64_t extent, int64_t lanes);
+/// `isKept`: the nest stores in scratch memory what is loaded.
+void narrow(mlir::Operation *access, int64_t extent, int64_t lanes, bool isKept = false);
 /// Lanes of integers are divided by what is not known when code is made.
 void division(mlir::Operation *op);
 /// Lanes are converted. Noted where a kernel computes in more bits than it keeps in memory, and in such as have no instructions.

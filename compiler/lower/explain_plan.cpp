@@ -93,6 +93,8 @@ void explainNarrow(const Nest &nest, const Plan &plan, int64_t extent, int64_t l
       llvm::append_range(work, sink.op->getOperands());
     else if (sink.value)
       work.push_back(sink.value);
+    if (auto load = sink.kind == Sink::Define ? sink.value.getDefiningOp<tile::LoadOp>() : nullptr)
+      explain::narrow(load, extent, lanes, true);
   }
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!work.empty()) {

@@ -190,3 +190,39 @@ pool_kernel = ninetoothed.make(_pool, pool, (Tensor(3), Tensor(3)))
 @row(None)
 def windows_two_apart_in_front():
     return pool_kernel.explain(torch.rand(2, 33, 257), torch.empty(2, 16, 128), BLOCK=64, seconds=0)
+
+
+def _windows_of_two(x, y):
+    x = x.tile((2, 2)).tile((1, BLOCK))
+    x.dtype = x.dtype.squeeze(0).ravel()
+    y = y.tile((1, BLOCK))
+    y.dtype = y.dtype.squeeze(0)
+    return x, y
+
+
+def _windows_of_two_in_front(x, y):
+    x, y = _windows_of_two(x, y)
+    x.dtype = x.dtype.permute((1, 2, 0))
+    return x, y
+
+
+def largest_of_four(x, y):
+    y = ntl.max(ntl.max(x, 2), 1)  # noqa: F841 # fault
+
+
+def largest_of_four_in_front(x, y):
+    y = ntl.max(ntl.max(x, 0), 0)  # noqa: F841
+
+
+halving_kernel = ninetoothed.make(_windows_of_two, largest_of_four, (Tensor(2), Tensor(2)))
+halving_in_front_kernel = ninetoothed.make(_windows_of_two_in_front, largest_of_four_in_front, (Tensor(2), Tensor(2)))
+
+
+@row("gather")
+def windows_of_two_side_by_side():
+    return halving_kernel.explain(torch.rand(32, 256), torch.empty(16, 128), BLOCK=64, seconds=0)
+
+
+@row(None)
+def windows_of_two_in_front():
+    return halving_in_front_kernel.explain(torch.rand(32, 256), torch.empty(16, 128), BLOCK=64, seconds=0)
