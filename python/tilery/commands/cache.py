@@ -15,11 +15,12 @@ MEANING = {
     "manifest": "which code a kernel has",
     "tuned": "what tuners chose",
     "checked": "programs that were found right",
+    "roofline": "what a machine was measured to do",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("info", "clear"), help="what to do")
+    parser.add_argument("what", choices=("info", "clear"), metavar="info|clear", help="what to do")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -86,14 +86,24 @@ def _time(entry: Entry) -> list[tuple[str, str]]:
         waited = f"for {100 * entry.kind.waited:.0f} % of that time its threads waited for processors that others had"
         rows.append(("disturbed", f"{waited}; the quickest launch, {entry.judged:.4f} ms, is compared below"))
     if entry.limits and entry.reached is not None:
+        reached = entry.reached
         what, least = entry.limits[0]
         verb = "takes" if what == "memory" else "take"
-        why = "data that stay in caches are faster" if what == "memory" else "the machine was busier when it was measured"
-        more = f"; {why}" if entry.reached > 1 else ""
-        rows.append(("reached", f"{100 * entry.reached:.0f} % of the roofline: {what} {verb} {least:.4f} ms at least{more}"))
+        more = f"; {_beyond(entry, what)}" if reached > 1 else ""
+        rows.append(("reached", f"{100 * reached:.0f} % of the roofline: {what} {verb} {least:.4f} ms at least{more}"))
     if entry.is_mostly_launch:
         rows.append(("short", "the launch itself is most of so short a time: give it more work, or launch less often"))
     return rows
+
+
+def _beyond(entry: Entry, what: str) -> str:
+    """Why a launch may take less than the machine's limit."""
+    if entry.is_cached:
+        return "data that stay in caches are faster"
+    busier = "the machine was busier when it was measured"
+    if what != "products":
+        return busier
+    return f"the limit is that of {'f16' if entry.device >= 0 else 'f32'}: narrower elements may be faster; or {busier}"
 
 
 def _memory(entry: Entry) -> list[tuple[str, str]]:
