@@ -172,6 +172,9 @@ Tensor Tensor::tile(const std::vector<Symbol> &tile, const std::vector<std::opti
     Symbol size = keeps(tile[d]) ? sizes[d] : tile[d];
     Symbol stride = strides.empty() || !strides[d] || keeps(*strides[d]) ? size : *strides[d];
     Symbol spacing = dilation.empty() || !dilation[d] ? Symbol(1) : *dilation[d];
+    if (auto value = spacing.constant(); value && *value < 1)
+      throw ArrangementError(Diagnostic::Kind::Value,
+                             "`tile`: a dilation is positive (1: neighbours), got " + std::to_string(*value) + ".");
     bool whole = keeps(tile[d]) && stride.equals(size) && spacing.constant() == 1;
     Symbol room = sizes[d] - spacing * (size - 1) - 1;
     outer.push_back(whole ? Symbol(1) : (floorMode ? floorDiv(room, stride) : ceilDiv(room, stride)) + 1);

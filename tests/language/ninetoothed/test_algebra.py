@@ -107,6 +107,7 @@ def test_truth_of_a_comparison_is_not_known():
             ValueError,
             "`tile`: a stride is positive, or -1 for the tile's size, got -2.",
         ),
+        (lambda: Tensor(1).tile((4,), dilation=(0,)), ValueError, "`tile`: a dilation is positive (1: neighbours), got 0."),
         (lambda: Tensor(1).tile(4), TypeError, "a tuple with an entry for each dimension is expected, got `4`."),
         (lambda: Tensor(1).pad((1, 1)), TypeError, "`pad` takes a pair (before, after) for each dimension, got `1`."),
         (lambda: block_size(lower_bound=2.5), TypeError, "`lower_bound` must be an integer, got `2.5`."),

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,31 @@ def test_calls_that_do_not_fit_are_refused_with_their_line(call, message, hint):
     assert (caught.value.message, caught.value.hint) == (message, hint)
     if "block_size" not in message:
         assert caught.value.chain[0][0] == __file__
+
+
+def _levels(text):
+    """The shapes of "(2, 2) of (4, 3)", or of "(2, 12), (6, 4)"."""
+    return [tuple(int(n) for n in re.findall(r"\d+", shape)) for shape in re.findall(r"\([\d, ]+\)", text)]
+
+
+def test_the_page_of_operations_says_what_they_make():
+    """Every row of its table, and every operation."""
+    page = (Path(__file__).parents[3] / "docs/reference/api.md").read_text()
+    rows = [row.split(" | ") for row in page.splitlines() if re.match(r"\| `\w+\(.*\)` \| \(", row)]
+    checked = set()
+    for written, source, made, *_ in rows:
+        calls = re.findall(r"`(\w+\(.*?\))`(?=,| |$)", written)
+        outer, *inner = _levels(source)
+        tensor = Tensor(shape=outer)
+        if inner:  # tiles of such a shape
+            tensor = Tensor(shape=tuple(n * m for n, m in zip(outer, inner[0]))).tile(inner[0])
+        expected = _levels(made.partition(":")[0])
+        found = []
+        for call in calls:
+            result = eval(f"tensor.{call}", {"tensor": tensor})
+            checked.add(call.partition("(")[0])
+            while isinstance(result, Tensor):
+                found.append(tuple(int(str(n)) for n in result.shape))
+                result = result.dtype
+        assert expected[: len(found)] == found, (written, found)
+    assert checked == set(OPERATIONS)
