@@ -1,7 +1,8 @@
 # %% [markdown]
 # # NineToothed
 #
-# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it.
+# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it
+# (`pip install torch matplotlib`; [In five minutes](../start.md) needs NumPy alone).
 # A kernel of NineToothed is two functions. The *arrangement* says which tiles of each tensor a program gets; the *application*
 # computes with them, and knows nothing of indices, strides or masks. A program that says `import ninetoothed` runs unchanged by
 # `tilery run program.py`.

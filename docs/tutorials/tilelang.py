@@ -1,7 +1,8 @@
 # %% [markdown]
 # # TileLang
 #
-# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it.
+# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it
+# (`pip install torch matplotlib`; [In five minutes](../start.md) needs NumPy alone).
 # In TileLang a program of the grid says where its data lie: tiles are buffers, `T.copy` moves them, `T.gemm` multiplies them and
 # `T.Parallel` runs over their elements. A program that says `import tilelang` runs unchanged by `tilery run program.py`.
 

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # Tileon and Triton
 #
-# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it.
+# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it
+# (`pip install torch matplotlib`; [In five minutes](../start.md) needs NumPy alone).
 # Tileon and Triton are one language here under two names: a program that says `import triton` runs unchanged by
 # `tilery run program.py`, and `from tilery import tileon` gives the same functions without that.
 

@@ -249,7 +249,11 @@ WRONG = [
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "m, 1, 1"], 1, "`m`, which is no argument of the C function"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "n / N, 1, 1"], 1, "write its value, 64"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, N=64"], 1, "write `64` for `N`"),
-    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-n", "double"], 2, "is no name of a C function"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-n", "double"], 2, "is a word of C's own, and no name of a"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-n", "a-b"], 2, "'a-b' is no name of a C function"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "(n, 1, 1"], 1, "`(n`, which is no expression of C"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "n,, 1"], 1, "``, which is no expression of C"),
+    (["kernels/ninetoothed.py:doubled", "-s", "*fp32, fp32, BLOCK=3"], 1, "write `fp32`: a tensor of NineToothed is named by"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "avx3"], 1, "there is no target 'avx3'"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "sm_70"], 1, "there is no target 'sm_70'"),
     (["kernels/tileon.py:add", "-s", "*fp31, *fp32, i32, 64"], 1, "fp31"),
@@ -287,6 +291,12 @@ for arguments in json.loads(sys.argv[1]):
     found.append((status, told.getvalue()))
 print(json.dumps(found))
 """
+
+
+def test_a_folder_that_cannot_be_made(python):
+    kernel = ["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64"]
+    done = python("-m", "tilery", "compile", *kernel, "-o", "kernels/tileon.py/out", files=FILES)
+    assert done.returncode == 2 and "--output is kernels/tileon.py/out, which is no folder and cannot be made one" in done.stderr
 
 
 def test_wrong_calls(python, tmp_path):

@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.parser.error(f"{arguments.kernel!r} names no kernel; FILE.py:KERNEL is expected")
     function = arguments.name or name
     if not re.fullmatch(r"[A-Za-z_]\w*", function, re.ASCII) or function in _KEYWORDS:
-        arguments.parser.error(f"{function!r} is no name of a C function; give another one by --name")
+        why = "a word of C's own, and " if function in _KEYWORDS else ""
+        arguments.parser.error(f"{function!r} is {why}no name of a C function; give another one by --name")
     from tilery import aot, compat
 
     from ..aot.program import load
@@ -75,7 +76,10 @@ def run(arguments: argparse.Namespace) -> int:
         sys.excepthook(type(wrong), wrong, frames.of_program(wrong))
         return 1
     entry, style = _entry(kernel, function, targets, arguments)
-    arguments.output.mkdir(parents=True, exist_ok=True)
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        arguments.parser.error(f"--output is {arguments.output}, which is no folder and cannot be made one: {wrong.strerror}")
     path = aot.write(arguments.output, function, [entry], device, style)
     for written in (path, path.with_suffix(".h"), path.with_suffix(".c"), *(path.parent / other for other in style.files())):
         print(written)

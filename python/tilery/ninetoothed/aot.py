@@ -261,7 +261,10 @@ def _tile_dtype(name: str) -> str:
     try:
         return str(element_type(known).__tile_dtype__)
     except ValueError:
-        raise error(ValueError, f"there is no element type `{name}`", hint=f"there are {', '.join(DTYPES)}") from None
+        there_are = f"there are {', '.join(DTYPES)}"
+        bare = f"write `{known.lstrip('*')}`: a tensor of NineToothed is named by the type of its elements"
+        hint = bare if known.startswith("*") else there_are
+        raise error(ValueError, f"there is no element type `{name}`", hint=hint) from None
 
 
 def _numbers(
