@@ -484,8 +484,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
 
   void runOnOperation() final {
     markAllAnalysesPreserved();
-    std::string why;
-    std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
+    const auto &[why, found] = getAnalysis<KernelAnalysis>();
     if (!found)
       return why.empty() ? void() : say("no blocks, for " + why);
     Task task = std::visit([](auto &kernel) { return taskOf(kernel); }, *found);

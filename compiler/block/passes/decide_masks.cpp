@@ -57,9 +57,7 @@ struct DecideMasks : PassWrapper<DecideMasks, OperationPass<tile::KernelOp>> {
   StringRef getDescription() const final { return "masks of fetched factors lose comparisons whose results are known"; }
 
   void runOnOperation() final {
-    std::string why;
-    std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
-    auto *kernel = found ? std::get_if<ProductKernel>(&*found) : nullptr;
+    const ProductKernel *kernel = getAnalysis<KernelAnalysis>().product();
     if (!kernel)
       return;
     for (Operation *op : fetchedOps(kernel->product)) {

@@ -35,11 +35,9 @@ struct HoldFactors : PassWrapper<HoldFactors, OperationPass<tile::KernelOp>> {
   StringRef getDescription() const final { return "factors that are the same in all steps of a loop are loaded in front of it"; }
 
   void runOnOperation() final {
-    std::string why;
-    std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
-    auto *kernel = found ? std::get_if<LoopKernel>(&*found) : nullptr;
+    const LoopKernel *kernel = getAnalysis<KernelAnalysis>().loops();
     if (!kernel) // what it stores and adds is of other arguments than what its loops load
-      return;
+      return markAllAnalysesPreserved();
     std::vector<std::pair<tile::LoadOp, llvm::SetVector<Operation *>>> same;
     bool others = false; // a loop that loads no factor is nobody's
     for (const LoopRing &ring : kernel->rings())
@@ -52,13 +50,14 @@ struct HoldFactors : PassWrapper<HoldFactors, OperationPass<tile::KernelOp>> {
         else if (!ring.isRead)
           others = true;
       }
+    if (same.empty() || !others)
+      return markAllAnalysesPreserved();
     for (auto &[load, place] : same) {
       Operation *loop = load->getParentOp();
       for (Operation *op : place)
-        if (others && op->getParentOp() == loop)
+        if (op->getParentOp() == loop)
           op->moveBefore(loop);
-      if (others)
-        load->moveBefore(loop);
+      load->moveBefore(loop);
     }
   }
 };

@@ -339,16 +339,15 @@ struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
 
   void runOnOperation() final {
     std::optional<Schedule> schedule = Schedule::of(getOperation());
-    std::string why;
-    std::optional<FoundKernel> found = schedule ? findAnyKernel(getOperation(), why) : std::nullopt;
-    if (!found)
+    if (!schedule)
       return;
-    if (auto *product = std::get_if<ProductKernel>(&*found)) {
+    const auto &found = getAnalysis<KernelAnalysis>();
+    if (const ProductKernel *product = found.product()) {
       for (tile::LoadOp load : product->rereads)
         reread(load, product->showsStores);
       Loop(product->product, *schedule).write(schedule->boxed ? markedResultBox(getOperation()) : std::nullopt);
-    } else {
-      pipelineLoop(std::get<LoopKernel>(*found), *schedule);
+    } else if (const LoopKernel *loops = found.loops()) {
+      pipelineLoop(*loops, *schedule);
     }
   }
 };

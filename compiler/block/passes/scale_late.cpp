@@ -85,18 +85,21 @@ struct ScaleLate : PassWrapper<ScaleLate, OperationPass<tile::KernelOp>> {
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, tile::TileDialect>(); }
 
   void runOnOperation() final {
-    std::string why;
-    std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
-    if (!found || !std::holds_alternative<LoopKernel>(*found)) // elsewhere no mask, and no factor of 1, becomes a branch
-      return;
+    if (!getAnalysis<KernelAnalysis>().loops()) // elsewhere no mask, and no factor of 1, becomes a branch
+      return markAllAnalysesPreserved();
     SmallVector<std::pair<Value, scf::ForOp>> tiles;
     for (auto loop : getOperation().getBody().getOps<scf::ForOp>())
       for (auto reduce : loop.getBody()->getOps<tile::ReduceOp>())
         if (isMaximum(reduce) && !llvm::is_contained(llvm::make_first_range(tiles), reduce.getOperand(0)))
           tiles.push_back({reduce.getOperand(0), loop});
+    bool changes = false;
     for (auto [tile, loop] : tiles)
-      if (std::optional<Chain> chain = chainOf(tile, loop))
+      if (std::optional<Chain> chain = chainOf(tile, loop)) {
         rewrite(tile, *chain, loop);
+        changes = true;
+      }
+    if (!changes)
+      markAllAnalysesPreserved();
   }
 
   /// In front of the loop: the number that the sums are multiplied with at once (null: none), and the one that comes later.

@@ -55,12 +55,10 @@ struct UnwrapRows : PassWrapper<UnwrapRows, OperationPass<tile::KernelOp>> {
   StringRef getDescription() const final { return "rows of fetched factors end where they would begin again for nothing"; }
 
   void runOnOperation() final {
-    std::string why;
-    std::optional<FoundKernel> found = findAnyKernel(getOperation(), why);
-    auto *kernel = found ? std::get_if<ProductKernel>(&*found) : nullptr;
+    const ProductKernel *kernel = getAnalysis<KernelAnalysis>().product();
     auto contract = kernel ? dyn_cast<tile::ContractOp>(kernel->product.op) : tile::ContractOp();
     if (!contract || contract.getLive().empty() || !kernel->product.fetches())
-      return;
+      return markAllAnalysesPreserved();
     llvm::DenseSet<Operation *> fetched;
     for (const std::optional<FetchedFactor> *factor : {&kernel->product.fetchedA, &kernel->product.fetchedB})
       if (*factor)

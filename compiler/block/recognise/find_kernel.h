@@ -119,6 +119,17 @@ MappedTile factorTile(const BoxProduct &product, bool second);
 using FoundKernel = std::variant<ProductKernel, LoopKernel>;
 std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why);
 
+/// What passes ask about a kernel (`getAnalysis`): looked for once, and anew where a pass has changed the kernel.
+struct KernelAnalysis {
+  explicit KernelAnalysis(mlir::Operation *kernel) : found(findAnyKernel(llvm::cast<tile::KernelOp>(kernel), why)) {}
+
+  const ProductKernel *product() const { return found ? std::get_if<ProductKernel>(&*found) : nullptr; }
+  const LoopKernel *loops() const { return found ? std::get_if<LoopKernel>(&*found) : nullptr; }
+
+  std::string why; // nothing is found: what stands in the way
+  std::optional<FoundKernel> found;
+};
+
 /// The two dimensions of what is stored that are not of one lane, if a product has such a result.
 std::optional<std::pair<unsigned, unsigned>> storedSums(const StoredTile &stored,
                                                         llvm::ArrayRef<std::pair<unsigned, unsigned>> results);
