@@ -81,6 +81,7 @@ private:
 
   // Block IR. Slots are numbers: the position; products, too: their group of reads. None is -1.
   bool runBlockOp(mlir::Operation &op);
+  bool runReader(mlir::Operation &op);
   block::RingOp ringOf(mlir::Value slot);
   void readOperand(mlir::Value operand);
   void waitForProduct(mlir::Value product);

@@ -77,9 +77,35 @@ void RoleRun::runTurn(TurnOp turn) {
     add(Event::Arrive, memory.turn(turn.getBaton(), instances, (who + 1) % instances));
 }
 
+/// Products, and other reads of slots. False: the op is none.
+bool RoleRun::runReader(Operation &op) {
+  if (auto product = dyn_cast<MmaStartOp>(op)) {
+    readOperand(product.getA());
+    readOperand(product.getB());
+    add(Event::CommitReads, {});
+    values[product.getResult()] = groups++;
+  } else if (auto settle = dyn_cast<MmaSettleOp>(op)) {
+    waitForProduct(settle.getProduct());
+  } else if (auto wait = dyn_cast<MmaWaitOp>(op)) {
+    waitForProduct(wait.getProduct());
+  } else if (isa<ReadOp, MmaOp>(op)) {
+    for (Value operand : op.getOperands())
+      if (isa<SharedType>(operand.getType()))
+        readOperand(operand);
+    add(Event::CommitReads, {});
+    ++groups;
+    add(Event::WaitReads, {});
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool RoleRun::runBlockOp(Operation &op) {
   if (!isa<BlockDialect>(op.getDialect()))
     return false;
+  if (runReader(op))
+    return true;
   auto fill = [&](Value to, int64_t bytes) {
     auto part = to.getDefiningOp<PartOp>();
     RingOp ring = ringOf(part.getSlot());
@@ -125,22 +151,6 @@ bool RoleRun::runBlockOp(Operation &op) {
       add(Event::Arrive, memory.empty(ring, position));
   } else if (auto none = dyn_cast<NoneOp>(op)) {
     values[none.getResult()] = -1;
-  } else if (auto product = dyn_cast<MmaStartOp>(op)) {
-    readOperand(product.getA());
-    readOperand(product.getB());
-    add(Event::CommitReads, {});
-    values[product.getResult()] = groups++;
-  } else if (auto settle = dyn_cast<MmaSettleOp>(op)) {
-    waitForProduct(settle.getProduct());
-  } else if (auto wait = dyn_cast<MmaWaitOp>(op)) {
-    waitForProduct(wait.getProduct());
-  } else if (isa<ReadOp, MmaOp>(op)) {
-    for (Value operand : op.getOperands())
-      if (isa<SharedType>(operand.getType()))
-        readOperand(operand);
-    add(Event::CommitReads, {});
-    ++groups;
-    add(Event::WaitReads, {});
   } else if (auto turn = dyn_cast<TurnOp>(op)) {
     runTurn(turn);
   } else if (auto programs = dyn_cast<ProgramsOp>(op)) {

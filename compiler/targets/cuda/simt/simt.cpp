@@ -58,32 +58,28 @@ void SimtEmitter::numberProgram(llvm::Value *program) {
   });
 }
 
-FailureOr<GpuInfo> SimtEmitter::emit() {
-  auto &b = e.b;
+// The areas of shared memory behind stored tiles; false after an error, where there is too little.
+bool SimtEmitter::placeAreas(GpuInfo &info) {
   exchangeOffset = simtPlan.stagingOffset() + (simtPlan.stagingBytes + 63) / 64 * 64;
-  GpuInfo info;
-  info.threads = simtPlan.threads;
-  info.cluster = simtPlan.cluster;
   sumsOffset = exchangeOffset + exchangeSlots * exchangeBytes;
   fetchOffset = llvm::alignTo(sumsOffset + 2 * simtPlan.exchangeBytes, 16);
   info.sharedBytes = fetchOffset + simtPlan.fetchBytes;
-  if (info.sharedBytes > target.sharedBytes) {
-    kernel.emitError() << "a program needs " << info.sharedBytes << " bytes of shared memory, the device has "
-                       << target.sharedBytes << "; use smaller tiles";
-    return failure();
-  }
-  bool reporting = kernel
-                       .walk([](Operation *op) {
-                         return isa<tile::PrintOp, tile::AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-                       })
-                       .wasInterrupted();
-  info.workspaceBytes = plan.workspaceBytes;
-  const FetchLoop *fetch = fetchOf(kernel);
-  info.persistent = info.workspaceBytes != 0 || fetch; // as many workspaces as run at once
+  if (info.sharedBytes <= target.sharedBytes)
+    return true;
+  kernel.emitError() << "a program needs " << info.sharedBytes << " bytes of shared memory, the device has " << target.sharedBytes
+                     << "; use smaller tiles";
+  return false;
+}
+
+BlockEntry SimtEmitter::beginKernel(GpuInfo &info) {
+  auto &b = e.b;
+  auto isReport = [](Operation *op) {
+    return isa<tile::PrintOp, tile::AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
   unsigned resident = simtPlan.residentBlocks;
   BlockNeeds needs{simtPlan.threads, resident > 1 ? resident : 0, info.workspaceBytes};
   needs.registers = registersOf(kernel);
-  needs.reports = reporting;
+  needs.reports = kernel.walk(isReport).wasInterrupted();
   needs.cluster = info.cluster;
   BlockEntry entry = machine.begin(e, kernel, needs);
   function = entry.function;
@@ -105,6 +101,20 @@ FailureOr<GpuInfo> SimtEmitter::emit() {
     exchangeRead[0] = exchangeRead[1] = true; // not before all blocks have begun
   }
   programs = entry.programs, blocks = entry.blocks;
+  return entry;
+}
+
+FailureOr<GpuInfo> SimtEmitter::emit() {
+  auto &b = e.b;
+  GpuInfo info;
+  info.threads = simtPlan.threads;
+  info.cluster = simtPlan.cluster;
+  info.workspaceBytes = plan.workspaceBytes;
+  const FetchLoop *fetch = fetchOf(kernel);
+  info.persistent = info.workspaceBytes != 0 || fetch; // as many workspaces as run at once
+  if (!placeAreas(info))
+    return failure();
+  BlockEntry entry = beginKernel(info);
   llvm::BasicBlock *first = newBlock(), *start = newBlock(), *body = newBlock();
   entryEnd = b.CreateBr(first);
   b.SetInsertPoint(first);

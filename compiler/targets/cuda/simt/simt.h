@@ -87,6 +87,15 @@ private:
   void deal(int64_t total, llvm::function_ref<void(llvm::Value *number)> body);
   bool hasRowsAlone(const lower::Nest &nest, uint64_t axis) const;
   void reduceNest(const lower::Nest &nest, uint64_t axis);
+  struct RowReduction;
+  /// Nothing after it was refused.
+  std::optional<RowReduction> rowReduction(const lower::Nest &nest, uint64_t axis);
+  llvm::SmallVector<lower::Lanes> reducePartial(const RowReduction &reduction, const lower::Point &row, llvm::Value *end,
+                                                int64_t offset);
+  void combinePartials(const RowReduction &reduction, tile::ReduceOp reduce, llvm::SmallVectorImpl<lower::Lanes> &values,
+                       llvm::Value *has);
+  void storeRow(const RowReduction &reduction, const lower::Sink &sink, const lower::Point &row, llvm::Value *active,
+                llvm::ArrayRef<lower::Lanes> values);
   unsigned lanesOf(const lower::Nest &nest, unsigned dim) const;
   std::string dealing(const lower::Nest &nest) const;
   llvm::SmallVector<lower::KnownBound> boundsOf(const lower::Nest &nest) const;
@@ -124,8 +133,10 @@ private:
     const std::map<llvm::SmallVector<llvm::Value *, 2>, unsigned> *slots = nullptr;
   };
   const Points &pointsOf(const ThreadMap &map);
-  /// Those of a map that crosses; `own`: the thread's number among the vectors.
+  /// Those of a map of a product's result, of one that crosses, of another one; `own`: the thread's number among the vectors.
+  void productPoints(const ThreadMap &map, llvm::Value *own, Points &result);
   void crossingPoints(const ThreadMap &map, llvm::Value *own, Points &result);
+  void straightPoints(const ThreadMap &map, llvm::Value *own, Points &result);
   /// Of an index of vectors that lie side by side: that of the first of them, which of them it is, and how many they are.
   struct Beside {
     llvm::Value *first;
@@ -233,6 +244,8 @@ private:
   void mirrorTurns(mlir::scf::ForOp loop);
   void loadNumbers(const FetchLoop &fetch, llvm::Value *runs);
 
+  bool placeAreas(GpuInfo &info);
+  BlockEntry beginKernel(GpuInfo &info);
   void numberProgram(llvm::Value *program);
 
   /// What a nest reads and writes of memory that threads share.

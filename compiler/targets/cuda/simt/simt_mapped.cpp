@@ -19,6 +19,31 @@ constexpr unsigned exchangeItem = 256; // bytes: a value of each warp of a block
 constexpr unsigned warpsByLanes = 16;
 const char storedTiles = 0; // stands for all tiles in shared memory
 lower::MemoryClass tileClass() { return {lower::MemoryClass::Buffer, &storedTiles}; }
+
+/// An index that is the thread's own.
+Index ownedIndex(llvm::Value *base, int64_t multiple, int64_t step) {
+  Index index{base, step, nullptr, 0, multiple};
+  index.owned = true;
+  return index;
+}
+
+/// Indices of 64 bits and sums of them. Equal ones are the same value: what is computed at them is then found again.
+class WideIndices {
+public:
+  explicit WideIndices(lower::Emitter &e) : e(e) {}
+
+  llvm::Value *operator()(llvm::Value *index, int64_t more) {
+    llvm::Value *&value = known[{index, more}];
+    return value ? value : value = wide(index, more);
+  }
+  llvm::Value *wide(llvm::Value *index, int64_t more) { // 32 bits are enough for the elements of a tile
+    return e.b.CreateAdd(e.b.CreateZExt(index, e.b.getInt64Ty()), e.i64(more), "", true, true);
+  }
+
+private:
+  lower::Emitter &e;
+  std::map<std::pair<llvm::Value *, int64_t>, llvm::Value *> known;
+};
 } // namespace
 
 // -- what steps do to memory
@@ -97,46 +122,42 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
   auto &b = e.b;
   llvm::IRBuilderBase::InsertPointGuard guard(b);
   b.SetInsertPoint(entryEnd);
-  llvm::Type *i32 = b.getInt32Ty();
-  auto number = [&](int64_t n) { return llvm::ConstantInt::get(i32, n); };
-  llvm::Value *own = b.CreateTrunc(thread, i32);
+  auto number = [&](int64_t n) { return b.getInt32(n); };
+  llvm::Value *own = b.CreateTrunc(thread, b.getInt32Ty());
   if (map.copies()) {
     result.first = b.CreateICmpULT(own, number(map.vectors));
     own = b.CreateURem(own, number(map.vectors));
   }
   if (map.ragged())
     result.lastExists = b.CreateICmpULT(own, number(map.vectors % map.threads));
-  auto wide = [&](llvm::Value *index, int64_t more) { // 32 bits are enough for the elements of a tile
-    return b.CreateAdd(b.CreateZExt(index, b.getInt64Ty()), e.i64(more), "", true, true);
-  };
-  auto moving = [&](llvm::Value *base, int64_t multiple, int64_t step) {
-    Index index{base, step, nullptr, 0, multiple};
-    index.owned = true;
-    return index;
-  };
+  if (map.ofProduct())
+    productPoints(map, own, result);
+  else if (map.crosses())
+    crossingPoints(map, own, result);
+  else
+    straightPoints(map, own, result);
+  return result;
+}
+
+void SimtEmitter::productPoints(const ThreadMap &map, llvm::Value *own, Points &result) {
+  auto &b = e.b;
+  WideIndices once(e);
+  llvm::Value *lane = b.CreateAnd(own, b.getInt32(warpSize - 1));
+  llvm::Value *row = b.CreateAdd(b.CreateMul(b.CreateLShr(own, 5), b.getInt32(16 * map.tilesM)), b.CreateLShr(lane, 2));
+  llvm::Value *column = b.CreateShl(b.CreateAnd(lane, b.getInt32(3)), 1);
+  for (int64_t k = 0; k < map.chunks; ++k) {
+    llvm::Value *rowAt = once(row, 8 * (k / map.tilesN)), *columnAt = once(column, 8 * (k % map.tilesN));
+    result.slots[{rowAt, columnAt}] = k;
+    result.chunks.push_back({ownedIndex(rowAt, 1, 0), ownedIndex(columnAt, 2, 1)});
+  }
+}
+
+void SimtEmitter::straightPoints(const ThreadMap &map, llvm::Value *own, Points &result) {
+  auto &b = e.b;
+  auto number = [&](int64_t n) { return b.getInt32(n); };
   size_t rank = map.sizes.size();
   int64_t inRow = map.rowVectors();
-  // Equal indices are the same value: what is computed at them is then found again.
-  std::map<std::pair<llvm::Value *, int64_t>, llvm::Value *> known;
-  auto once = [&](llvm::Value *index, int64_t more) {
-    llvm::Value *&value = known[{index, more}];
-    return value ? value : value = wide(index, more);
-  };
-  if (map.ofProduct()) {
-    llvm::Value *lane = b.CreateAnd(own, number(31));
-    llvm::Value *row = b.CreateAdd(b.CreateMul(b.CreateLShr(own, 5), number(16 * map.tilesM)), b.CreateLShr(lane, 2));
-    llvm::Value *column = b.CreateShl(b.CreateAnd(lane, number(3)), 1);
-    for (int64_t k = 0; k < map.chunks; ++k) {
-      llvm::Value *rowAt = once(row, 8 * (k / map.tilesN)), *columnAt = once(column, 8 * (k % map.tilesN));
-      result.slots[{rowAt, columnAt}] = k;
-      result.chunks.push_back({moving(rowAt, 1, 0), moving(columnAt, 2, 1)});
-    }
-    return result;
-  }
-  if (map.crosses()) {
-    crossingPoints(map, own, result);
-    return result;
-  }
+  WideIndices once(e);
   llvm::Value *column = rank ? b.CreateMul(rank == 1 ? own : b.CreateURem(own, number(inRow)), number(map.width)) : nullptr;
   llvm::Value *row = rank > 1 ? b.CreateUDiv(own, number(inRow)) : nullptr, *straight = nullptr;
   if (map.abreast > 1)
@@ -146,7 +167,7 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
     int64_t passed = k * map.threads; // vectors before those of this chunk
     llvm::Value *rowNumber = nullptr;
     if (rank)
-      indices.back() = moving(nullptr, map.width, map.width > 1);
+      indices.back() = ownedIndex(nullptr, map.width, map.width > 1);
     if (rank)
       indices.back().ofThreads = map.width == 1 && map.sizes.back() >= leastNeighbours;
     if (rank == 1) {
@@ -164,13 +185,13 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
       rowNumber = e.i64(passed / inRow);
     } else if (rank > 1) {
       llvm::Value *vector = b.CreateAdd(own, number(passed));
-      indices.back().base = wide(b.CreateMul(b.CreateURem(vector, number(inRow)), number(map.width)), 0);
-      rowNumber = wide(b.CreateUDiv(vector, number(inRow)), 0);
+      indices.back().base = once.wide(b.CreateMul(b.CreateURem(vector, number(inRow)), number(map.width)), 0);
+      rowNumber = once.wide(b.CreateUDiv(vector, number(inRow)), 0);
     }
     for (size_t d = rank - 1; rank > 1 && d-- > 0;) {
       llvm::Value *index = d ? b.CreateURem(rowNumber, e.i64(map.sizes[d])) : rowNumber;
       auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(index);
-      indices[d] = moving(index, fixed ? fixed->getSExtValue() : 1, 0);
+      indices[d] = ownedIndex(index, fixed ? fixed->getSExtValue() : 1, 0);
       rowNumber = d ? b.CreateUDiv(rowNumber, e.i64(map.sizes[d])) : nullptr;
     }
     SmallVector<llvm::Value *, 2> key;
@@ -179,7 +200,6 @@ const SimtEmitter::Points &SimtEmitter::pointsOf(const ThreadMap &map) {
     result.slots[key] = k;
     result.chunks.push_back(std::move(indices));
   }
-  return result;
 }
 
 // Numbers below 2^31: products with constants and sums of small ones do not wrap.
@@ -227,8 +247,7 @@ void SimtEmitter::crossingPoints(const ThreadMap &map, llvm::Value *own, Points 
     auto at = [&](size_t d, llvm::Value *index, int64_t multiple, int64_t step) {
       llvm::Value *wide = widened(index);
       auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(wide);
-      indices[d] = Index{wide, step, nullptr, 0, fixed ? fixed->getSExtValue() : multiple};
-      indices[d].owned = true;
+      indices[d] = ownedIndex(wide, fixed ? fixed->getSExtValue() : multiple, step);
     };
     llvm::Value *&vector = known[{runs, -2}];
     vector = vector ? vector : b.CreateMul(b.CreateAdd(b.CreateMul(runs, number(run)), inRun), number(map.width));

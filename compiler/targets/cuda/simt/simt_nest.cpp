@@ -348,126 +348,168 @@ bool SimtEmitter::hasRowsAlone(const Nest &nest, uint64_t axis) const {
          });
 }
 
-// Along the last axis by the order of TileReduce.td: 64 partials. A thread has `width` neighbouring ones; without vectors it has two,
-// 32 apart. So a row takes 32 threads of a warp at most, and its tree is shuffles, then lanes.
-void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
-  auto &b = e.b;
-  bool along = axis == nest.shape.size() - 1; // elements of a row are neighbours
-  SmallVector<int64_t> rowShape(nest.shape);
-  rowShape[axis] = 1;
-  int64_t rows = elementsOf(rowShape), length = nest.shape[axis];
-  unsigned width = along ? lanesOf(nest, axis) : 1;
-  bool alone = along && hasRowsAlone(nest, axis), halves = along && !alone && width == 1 && length > 32;
-  int64_t partials = alone ? width : along ? std::min<int64_t>(64, llvm::PowerOf2Ceil(length)) : 1;
-  int64_t group = along ? partials / width / (halves ? 2 : 1) : 1; // threads that share a row
-  int64_t rowsAtOnce = threads / group;
-  SmallVector<KnownBound> bounds = boundsOf(nest);
+/// How threads share the rows of a reduction. Along the last axis by the order of TileReduce.td: 64 partials. A thread has `width`
+/// neighbouring ones; without vectors it has two, 32 apart. So a row takes 32 threads of a warp at most, and its tree is shuffles, then
+/// lanes.
+struct SimtEmitter::RowReduction {
+  const Nest &nest;
+  uint64_t axis;
+  bool along;                         // elements of a row are neighbours
+  SmallVector<int64_t> rowShape = {}; // of the rows' first elements
+  int64_t rows = 0, length = 0;
+  unsigned width = 1;
+  bool halves = false;           // a thread has a second partial
+  int64_t partials = 1;          // of a row
+  int64_t group = 1;             // threads that share a row
+  llvm::Value *member = nullptr; // of those: which one the thread is
+  SmallVector<KnownBound> bounds = {};
+  SmallVector<const Sink *> reduces = {};
+  SmallVector<Value> scalarResults = {};
+  SmallVector<Lanes> start = {}; // of the values, then whether there is anything in them
+
+  int64_t scalarEntry(Value result) const { return llvm::find(scalarResults, result) - scalarResults.begin(); }
+};
+
+std::optional<SimtEmitter::RowReduction> SimtEmitter::rowReduction(const Nest &nest, uint64_t axis) {
+  RowReduction r{nest, axis, axis == nest.shape.size() - 1};
+  r.rowShape = SmallVector<int64_t>(nest.shape);
+  r.rowShape[axis] = 1;
+  r.rows = elementsOf(r.rowShape), r.length = nest.shape[axis];
+  r.width = r.along ? lanesOf(nest, axis) : 1;
+  bool alone = r.along && hasRowsAlone(nest, axis);
+  r.halves = r.along && !alone && r.width == 1 && r.length > 32;
+  r.partials = alone ? r.width : r.along ? std::min<int64_t>(64, llvm::PowerOf2Ceil(r.length)) : 1;
+  r.group = r.along ? r.partials / r.width / (r.halves ? 2 : 1) : 1;
+  r.bounds = boundsOf(nest);
   // What is known of a row is tested inside the loop along it, too late for what is computed once a row.
-  llvm::erase_if(bounds, [&](const KnownBound &bound) { return bound.loop != int(axis); });
-  SmallVector<const Sink *> reduces;
-  SmallVector<Value> scalarResults;
-  auto scalarEntry = [&](Value result) { return llvm::find(scalarResults, result) - scalarResults.begin(); };
-  SmallVector<Lanes> start;
+  llvm::erase_if(r.bounds, [&](const KnownBound &bound) { return bound.loop != int(axis); });
   for (const Sink &sink : nest.sinks)
     if (sink.kind == Sink::Reduce) {
-      reduces.push_back(&sink);
+      r.reduces.push_back(&sink);
       for (Value result : sink.op->getResults())
         if (!isa<RankedTensorType>(result.getType()))
-          scalarResults.push_back(result);
-      if (sink.op->getNumOperands() + 2 > exchangeSlots || scalarResults.size() > 32)
-        return refuse(sink.op, "reduce so many values at once");
+          r.scalarResults.push_back(result);
+      if (sink.op->getNumOperands() + 2 > exchangeSlots || r.scalarResults.size() > 32) {
+        refuse(sink.op, "reduce so many values at once");
+        return std::nullopt;
+      }
       for (Value operand : sink.op->getOperands())
-        start.push_back(llvm::Constant::getNullValue(e.vectorOf(e.valueType(lower::elementOf(operand)), width)));
+        r.start.push_back(llvm::Constant::getNullValue(e.vectorOf(e.valueType(lower::elementOf(operand)), r.width)));
     }
-  start.push_back(b.getFalse()); // whether there is anything in it
+  r.start.push_back(e.b.getFalse());
+  return r;
+}
 
-  llvm::Value *member = b.CreateURem(thread, e.i64(group)), *own = b.CreateUDiv(thread, e.i64(group));
-  // Every thread makes the same number of rounds, for barriers and shuffles want all of them.
-  nests.loop(e.i64(0), e.i64(rows), rowsAtOnce, false, {}, [&](llvm::Value *round, ArrayRef<Lanes>) {
-    llvm::Value *row = b.CreateAdd(round, own);
-    llvm::Value *active = b.CreateICmpSLT(row, e.i64(rows));
-    if (rows % rowsAtOnce) // what is loaded once a row is loaded ahead of all tests: there is no memory behind the last row
-      row = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, e.i64(rows - 1));
-    Point rowPoint = pointOf(rowShape, row);
-    if (unsigned last = rowShape.size() - 1; !along && rowShape[last] >= leastNeighbours)
-      rowPoint[last].ofThreads = true;
-    llvm::Value *end = b.CreateSelect(active, e.i64(length), e.i64(0));
-    auto walk = [&](int64_t offset) {
-      llvm::Value *from = b.CreateAdd(b.CreateMul(member, e.i64(width)), e.i64(offset));
-      return nests.loop(from, end, along ? partials : 1, false, start, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
-        Point point(rowPoint);
-        point[axis] = Index{k, width > 1 ? 1 : 0, nullptr, evaluator.level(), int64_t(width), int(axis)};
-        point[axis].ofThreads = width == 1 && group >= leastNeighbours;
-        SmallVector<Lanes> fresh;
-        boundedBody(nest, point, axis, width, bounds, fresh);
-        SmallVector<Lanes> next;
-        llvm::Value *has = carried.back(), *some = has;
-        size_t at = 0;
-        for (const Sink *sink : reduces) {
-          size_t count = sink->op->getNumOperands();
-          SmallVector<Lanes> before(carried.slice(at, count));
-          some = has;
-          combine(cast<tile::ReduceOp>(sink->op), before, some, ArrayRef<Lanes>(fresh).slice(at, count), b.getTrue());
-          next.append(before);
-          at += count;
-        }
-        next.push_back(some);
-        return next;
-      });
-    };
-    SmallVector<Lanes> partial = walk(0), upper;
-    if (halves)
-      upper = walk(32);
+// The thread's elements of a row from one of its partials on, combined.
+SmallVector<Lanes> SimtEmitter::reducePartial(const RowReduction &r, const Point &row, llvm::Value *end, int64_t offset) {
+  auto &b = e.b;
+  llvm::Value *from = b.CreateAdd(b.CreateMul(r.member, e.i64(r.width)), e.i64(offset));
+  return nests.loop(from, end, r.along ? r.partials : 1, false, r.start, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
+    Point point(row);
+    point[r.axis] = Index{k, r.width > 1 ? 1 : 0, nullptr, evaluator.level(), int64_t(r.width), int(r.axis)};
+    point[r.axis].ofThreads = r.width == 1 && r.group >= leastNeighbours;
+    SmallVector<Lanes> fresh;
+    boundedBody(r.nest, point, r.axis, r.width, r.bounds, fresh);
+    SmallVector<Lanes> next;
+    llvm::Value *has = carried.back(), *some = has;
     size_t at = 0;
-    for (const Sink *sink : reduces) {
+    for (const Sink *sink : r.reduces) {
+      size_t count = sink->op->getNumOperands();
+      SmallVector<Lanes> before(carried.slice(at, count));
+      some = has;
+      combine(cast<tile::ReduceOp>(sink->op), before, some, ArrayRef<Lanes>(fresh).slice(at, count), b.getTrue());
+      next.append(before);
+      at += count;
+    }
+    next.push_back(some);
+    return next;
+  });
+}
+
+// The partials of the threads that share a row, in the first of them.
+void SimtEmitter::combinePartials(const RowReduction &r, tile::ReduceOp reduce, SmallVectorImpl<Lanes> &values,
+                                  llvm::Value *has) {
+  if (r.width == 1)
+    return combineThreads(reduce, r.group, values, has);
+  // Whole vectors: lane by lane, in step.
+  SmallVector<SmallVector<Lanes>> lanes(r.width);
+  SmallVector<llvm::Value *> some(r.width, has);
+  for (unsigned lane = 0; lane < r.width; ++lane) {
+    for (Lanes value : values)
+      lanes[lane].push_back(e.b.CreateExtractElement(value, uint64_t(lane)));
+    combineThreads(reduce, r.group, lanes[lane], some[lane]);
+  }
+  for (unsigned distance = r.width / 2; distance; distance /= 2)
+    for (unsigned lane = 0; lane < distance; ++lane)
+      combine(reduce, lanes[lane], some[lane], lanes[lane + distance], some[lane + distance]);
+  values = lanes[0];
+}
+
+// What a row comes to goes to memory that threads share, from the first of its threads, where there is such a row (`active`).
+void SimtEmitter::storeRow(const RowReduction &r, const Sink &sink, const Point &row, llvm::Value *active,
+                           ArrayRef<Lanes> values) {
+  auto &b = e.b;
+  if (!isa<RankedTensorType>(sink.op->getResult(0).getType())) {
+    when(b.CreateICmpEQ(thread, e.i64(0)), [&] {
+      for (auto [value, result] : llvm::zip(values, sink.op->getResults()))
+        b.CreateStore(e.toMemory(value, result.getType()), exchange(exchangeSlots - 1, e.i64(r.scalarEntry(result))));
+    });
+    return;
+  }
+  when(b.CreateAnd(active, b.CreateICmpEQ(r.member, e.i64(0))), [&] {
+    lower::Evaluator::Vector single(evaluator, 1);
+    lower::Evaluator::Region region(evaluator);
+    SmallVector<int64_t> shape(r.nest.shape);
+    shape.erase(shape.begin() + r.axis);
+    Point where(row);
+    where.erase(where.begin() + r.axis);
+    for (auto [buffer, value] : llvm::zip(sink.buffers, values))
+      evaluator.store(evaluator.scratchAddress(buffer, shape, where), value);
+  });
+}
+
+void SimtEmitter::reduceNest(const Nest &nest, uint64_t axis) {
+  auto &b = e.b;
+  std::optional<RowReduction> reduction = rowReduction(nest, axis);
+  if (!reduction)
+    return;
+  RowReduction &r = *reduction;
+  int64_t rowsAtOnce = threads / r.group;
+  r.member = b.CreateURem(thread, e.i64(r.group));
+  llvm::Value *own = b.CreateUDiv(thread, e.i64(r.group));
+  // Every thread makes the same number of rounds, for barriers and shuffles want all of them.
+  nests.loop(e.i64(0), e.i64(r.rows), rowsAtOnce, false, {}, [&](llvm::Value *round, ArrayRef<Lanes>) {
+    llvm::Value *row = b.CreateAdd(round, own);
+    llvm::Value *active = b.CreateICmpSLT(row, e.i64(r.rows));
+    if (r.rows % rowsAtOnce) // what is loaded once a row is loaded ahead of all tests: there is no memory behind the last row
+      row = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, e.i64(r.rows - 1));
+    Point rowPoint = pointOf(r.rowShape, row);
+    if (unsigned last = r.rowShape.size() - 1; !r.along && r.rowShape[last] >= leastNeighbours)
+      rowPoint[last].ofThreads = true;
+    llvm::Value *end = b.CreateSelect(active, e.i64(r.length), e.i64(0));
+    SmallVector<Lanes> partial = reducePartial(r, rowPoint, end, 0), upper;
+    if (r.halves)
+      upper = reducePartial(r, rowPoint, end, 32);
+    size_t at = 0;
+    for (const Sink *sink : r.reduces) {
       auto reduce = cast<tile::ReduceOp>(sink->op);
       size_t count = reduce.getNumOperands();
       SmallVector<Lanes> values(partial.begin() + at, partial.begin() + at + count);
       llvm::Value *has = partial.back();
-      if (halves)
+      if (r.halves)
         combine(reduce, values, has, ArrayRef<Lanes>(upper).slice(at, count), upper.back());
       at += count;
-      if (width > 1) { // whole vectors: lane by lane, in step
-        SmallVector<SmallVector<Lanes>> lanes(width);
-        SmallVector<llvm::Value *> some(width, has);
-        for (unsigned lane = 0; lane < width; ++lane) {
-          for (Lanes value : values)
-            lanes[lane].push_back(b.CreateExtractElement(value, uint64_t(lane)));
-          combineThreads(reduce, group, lanes[lane], some[lane]);
-        }
-        for (unsigned distance = width / 2; distance; distance /= 2)
-          for (unsigned lane = 0; lane < distance; ++lane)
-            combine(reduce, lanes[lane], some[lane], lanes[lane + distance], some[lane + distance]);
-        values = lanes[0];
-      } else {
-        combineThreads(reduce, group, values, has);
-      }
-      if (!isa<RankedTensorType>(reduce.getResult(0).getType())) {
-        when(b.CreateICmpEQ(thread, e.i64(0)), [&] {
-          for (auto [value, result] : llvm::zip(values, reduce.getResults()))
-            b.CreateStore(e.toMemory(value, result.getType()), exchange(exchangeSlots - 1, e.i64(scalarEntry(result))));
-        });
-        continue;
-      }
-      when(b.CreateAnd(active, b.CreateICmpEQ(member, e.i64(0))), [&] {
-        lower::Evaluator::Vector single(evaluator, 1);
-        lower::Evaluator::Region region(evaluator);
-        SmallVector<int64_t> shape(nest.shape);
-        shape.erase(shape.begin() + axis);
-        Point where(rowPoint);
-        where.erase(where.begin() + axis);
-        for (auto [buffer, value] : llvm::zip(sink->buffers, values))
-          evaluator.store(evaluator.scratchAddress(buffer, shape, where), value);
-      });
+      combinePartials(r, reduce, values, has);
+      storeRow(r, *sink, rowPoint, active, values);
     }
     return SmallVector<Lanes>();
   });
   // Scalar results: thread 0 has them, every thread takes them.
   barrier();
-  for (const Sink *sink : reduces)
+  for (const Sink *sink : r.reduces)
     for (Value result : sink->op->getResults())
       if (Type type = result.getType(); !isa<RankedTensorType>(type)) {
-        llvm::Value *slot = exchange(exchangeSlots - 1, e.i64(scalarEntry(result)));
+        llvm::Value *slot = exchange(exchangeSlots - 1, e.i64(r.scalarEntry(result)));
         evaluator.scalars[result] = e.fromMemory(b.CreateLoad(e.memoryType(type), slot), type);
       }
 }
