@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ..core import hopper
 from . import torch_graphs
 from .told import say
 from .torch_places import caller_is_torch
@@ -118,10 +119,10 @@ def _properties(device: Any = None) -> types.SimpleNamespace:
         warp_size=32,
         max_threads_per_multi_processor=2048,
         max_threads_per_block=1024,
-        regs_per_multiprocessor=65536,
+        regs_per_multiprocessor=hopper.REGISTERS,
         shared_memory_per_block=49152,
-        shared_memory_per_block_optin=232448,
-        shared_memory_per_multiprocessor=233472,
+        shared_memory_per_block_optin=hopper.SHARED_BYTES,
+        shared_memory_per_multiprocessor=hopper.SHARED_BYTES + 1024,
         L2_cache_size=50 << 20,
         is_integrated=1,
         is_multi_gpu_board=0,

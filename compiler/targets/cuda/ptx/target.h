@@ -1,5 +1,6 @@
 #pragma once
 // An NVIDIA GPU as a value: what schedules and code generation need to know of it.
+#include "compiler/block/ir/Block.h"
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,7 @@ struct CudaTarget {
   unsigned ptx = 83;    // PTX version * 10 that the driver understands
   int driver = 0;       // the CUDA version of the driver, whose assembler is used: 12080 is 12.8; 0 is any
   unsigned multiprocessors = 132;
-  unsigned sharedBytes = 227 * 1024; // a block may use, opted in
+  unsigned sharedBytes = block::sharedLimit; // a block may use, opted in
 
   /// LLVM's and PTX's name: "sm_90a".
   std::string arch() const { return "sm_" + std::to_string(sm) + (specific ? "a" : ""); }

@@ -7,6 +7,7 @@ from typing import Any
 
 from tilery import _native
 
+from ....core import hopper
 from ....errors import error
 from ...tvm.target import Target
 from . import driver
@@ -23,7 +24,7 @@ class TileDevice:
     smem_cap: int = 0
     compute_max_core: int = 1
     warp_size: int = 32
-    reg_cap: int = 65536
+    reg_cap: int = hopper.REGISTERS
     max_smem_usage: int = 0
     transaction_size: tuple[int, int] = (32, 128)
     bandwidth: tuple[int, int] = (100, 400)
@@ -39,7 +40,7 @@ class CUDA(TileDevice):
 
     def __init__(self, target: Any = "cuda") -> None:
         self.target = Target(target)
-        cores = driver.get_num_sms() if _native.gpu_count() else 132
+        cores = driver.get_num_sms() if _native.gpu_count() else hopper.MULTIPROCESSORS
         smem = driver.get_max_dynamic_shared_size_bytes()
         super().__init__("CUDA", smem, cores, max_smem_usage=smem, bandwidth=(3350, 8000), tflops=700.0)
         digits = "".join(c for c in (self.target.arch or "sm_90").rpartition("_")[2] if c.isdigit())

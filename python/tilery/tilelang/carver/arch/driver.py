@@ -6,6 +6,7 @@ from typing import Any
 
 from tilery import _native
 
+from ....core import hopper
 from ....errors import error
 
 _UNITS = {"bytes": 1, "kb": 1024, "mb": 1 << 20}
@@ -36,7 +37,7 @@ def get_shared_memory_per_block(device_id: int = 0, format: str = "bytes") -> in
 
 def get_max_dynamic_shared_size_bytes(device_id: int = 0, format: str = "bytes") -> int:
     """Shared memory that a block may ask for."""
-    size = _native.gpu_properties(device_id)["shared_bytes"] if _native.gpu_count() else 227 << 10
+    size = _native.gpu_properties(device_id)["shared_bytes"] if _native.gpu_count() else hopper.SHARED_BYTES
     return int(size) // _UNITS[format]
 
 
@@ -46,4 +47,4 @@ def get_persisting_l2_cache_max_size(device_id: int = 0) -> int:
 
 
 def get_registers_per_block(device_id: int = 0) -> int:
-    return 65536
+    return hopper.REGISTERS
