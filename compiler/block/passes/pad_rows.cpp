@@ -3,7 +3,7 @@
 //
 // A query of a few heads reads all the keys of its group: such products wait for memory, not for the tensor cores. So do products of few
 // gathered rows: backward passes of sparse attention. Beside products with more rows, columns are added where fewer of these are missing:
-// turn-products makes them rows.
+// transpose-products makes them rows.
 #include "compiler/block/passes/pad_dimension.h"
 #include "compiler/block/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -47,14 +47,14 @@ void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenExtracts());
   kernel.addPass(createSkipSteps());
   kernel.addPass(createOpenContractions());
-  kernel.addPass(createTurnFactors());
+  kernel.addPass(createTransposeOperands());
   kernel.addPass(createPadRows());
-  kernel.addPass(createTurnProducts());
+  kernel.addPass(createTransposeProducts());
   kernel.addPass(createLoadTwice());
 }
 
 void addBlocks(OpPassManager &kernel) {
-  kernel.addPass(createHoldFactors());
+  kernel.addPass(createHoistOperands());
   kernel.addPass(createScaleLate());
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
@@ -62,7 +62,7 @@ void addBlocks(OpPassManager &kernel) {
   kernel.addPass(createBranchMasks());
   kernel.addPass(createOverlapProducts());
   kernel.addPass(createDelayAdditions());
-  kernel.addPass(createSplitSteps());
+  kernel.addPass(createSplitK());
   kernel.addPass(createEarlyLoads());
   kernel.addPass(createLoadAhead());
   kernel.addPass(createStageStores());
@@ -101,8 +101,8 @@ void registerBlockPasses() {
   registerPass(createWideSums);
   registerPass(createStartFromZero);
   registerPass(createShareLoads);
-  registerPass(createTurnFactors);
-  registerPass(createTurnProducts);
+  registerPass(createTransposeOperands);
+  registerPass(createTransposeProducts);
   registerPass(createLoadTwice);
   registerPass(createOpenReturns);
   registerPass(createJoinLoads);
@@ -110,7 +110,7 @@ void registerBlockPasses() {
   registerPass(createOpenExtracts);
   registerPass(createSkipSteps);
   registerPass(createOpenContractions);
-  registerPass(createHoldFactors);
+  registerPass(createHoistOperands);
   registerPass(createScaleLate);
   registerPass(createPadRows);
   registerPass(createPipeline);
@@ -118,7 +118,7 @@ void registerBlockPasses() {
   registerPass(createBranchMasks);
   registerPass(createOverlapProducts);
   registerPass(createDelayAdditions);
-  registerPass(createSplitSteps);
+  registerPass(createSplitK);
   registerPass(createEarlyLoads);
   registerPass(createLoadAhead);
   registerPass(createStageStores);

@@ -51,7 +51,7 @@ std::unique_ptr<mlir::Pass> createOpenContractions();
 /// So does the kernel's only product. False, with nothing changed: it has others, or stands in a loop or branch.
 bool openOnlyContraction(tile::KernelOp kernel);
 /// Factors that are the same tile in all steps of a loop are loaded in front of it.
-std::unique_ptr<mlir::Pass> createHoldFactors();
+std::unique_ptr<mlir::Pass> createHoistOperands();
 /// Running maxima are of what a product gives, not of that times a positive number.
 std::unique_ptr<mlir::Pass> createScaleLate();
 /// Loops whose products have fewer rows than the tensor cores take at once get 64, of which those before exist.
@@ -65,13 +65,13 @@ std::unique_ptr<mlir::Pass> createBranchMasks();
 /// Products with a computed factor run under the next step's work.
 std::unique_ptr<mlir::Pass> createOverlapProducts();
 /// Computed factors are converted before their dimensions are exchanged.
-std::unique_ptr<mlir::Pass> createTurnFactors();
+std::unique_ptr<mlir::Pass> createTransposeOperands();
 /// Products with too few rows for the tensor cores, and enough columns, are computed as transposed ones.
-std::unique_ptr<mlir::Pass> createTurnProducts();
+std::unique_ptr<mlir::Pass> createTransposeProducts();
 /// Products that are added to memory, of factors that all consumers have a part in, start a step late.
 std::unique_ptr<mlir::Pass> createDelayAdditions();
 /// Where the schedule says so, the blocks of a cluster share the steps of a product and add their sums up, always in the same order.
-std::unique_ptr<mlir::Pass> createSplitSteps();
+std::unique_ptr<mlir::Pass> createSplitK();
 /// What the work on a product's result loads is under way before that is there, as far as registers go.
 std::unique_ptr<mlir::Pass> createEarlyLoads();
 /// Lines and numbers that a step computes a factor with are loaded in the step before, where the schedule says so.

@@ -1,4 +1,4 @@
-// RUN: tilery-opt --turn-products %s | FileCheck %s
+// RUN: tilery-opt --transpose-products %s | FileCheck %s
 
 module {
   // Sixteen rows are too few for the tensor cores, 64 columns are not; the product with 64 rows stays.

@@ -1,4 +1,4 @@
-// hold-factors: a factor that a loop loads anew in each step, always the same tile, is loaded in front of the loop: it then stays in shared
+// hoist-operands: a factor that a loop loads anew in each step, always the same tile, is loaded in front of the loop: it then stays in shared
 // memory, where each step would else wait for it and have a slot of its own.
 //
 // The loop may run no step at all. Boxes are what a launch asks for in any case, and the copy engine reads nothing that is not there.
@@ -29,9 +29,9 @@ std::optional<llvm::SetVector<Operation *>> placeInLoop(tile::LoadOp load, scf::
   return llvm::all_of(load->getOperands(), [&](Value operand) { return add(add, operand); }) ? std::optional(ops) : std::nullopt;
 }
 
-struct HoldFactors : PassWrapper<HoldFactors, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(HoldFactors)
-  StringRef getArgument() const final { return "hold-factors"; }
+struct HoistOperands : PassWrapper<HoistOperands, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(HoistOperands)
+  StringRef getArgument() const final { return "hoist-operands"; }
   StringRef getDescription() const final { return "factors that are the same in all steps of a loop are loaded in front of it"; }
 
   void runOnOperation() final {
@@ -63,6 +63,6 @@ struct HoldFactors : PassWrapper<HoldFactors, OperationPass<tile::KernelOp>> {
 };
 } // namespace
 
-std::unique_ptr<Pass> createHoldFactors() { return std::make_unique<HoldFactors>(); }
+std::unique_ptr<Pass> createHoistOperands() { return std::make_unique<HoistOperands>(); }
 
 } // namespace tilery::block

@@ -1,4 +1,4 @@
-// turn-products: a product whose rows are no multiple of what the tensor cores take at once, and whose columns are, is computed as the
+// transpose-products: a product whose rows are no multiple of what the tensor cores take at once, and whose columns are, is computed as the
 // transpose of its transposed factors' product.
 //
 // A step of attention's backward that adds few rows of queries to memory is one: its factors are at hand both ways, and threads store or add
@@ -12,9 +12,9 @@ namespace tilery::block {
 namespace {
 constexpr int64_t leastRows = 64;
 
-struct TurnProducts : PassWrapper<TurnProducts, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TurnProducts)
-  StringRef getArgument() const final { return "turn-products"; }
+struct TransposeProducts : PassWrapper<TransposeProducts, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TransposeProducts)
+  StringRef getArgument() const final { return "transpose-products"; }
   StringRef getDescription() const final { return "products with too few rows are computed as transposed ones"; }
 
   void runOnOperation() final {
@@ -62,6 +62,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<Pass> createTurnProducts() { return std::make_unique<TurnProducts>(); }
+std::unique_ptr<Pass> createTransposeProducts() { return std::make_unique<TransposeProducts>(); }
 
 } // namespace tilery::block

@@ -1,4 +1,4 @@
-// split-steps: where the schedule has clusters, each block of one runs a part of the product's steps. A block shows its sums to the others
+// split-k: where the schedule has clusters, each block of one runs a part of the product's steps. A block shows its sums to the others
 // where its slots were; all add them up in the order of the blocks, each for the elements that it stores (which is a matter of layouts), so
 // that results are the same each time.
 #include "compiler/block/ir/Block.h"
@@ -62,9 +62,9 @@ private:
   Location location;
 };
 
-struct SplitSteps : PassWrapper<SplitSteps, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitSteps)
-  StringRef getArgument() const final { return "split-steps"; }
+struct SplitK : PassWrapper<SplitK, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitK)
+  StringRef getArgument() const final { return "split-k"; }
   StringRef getDescription() const final { return "the blocks of a cluster share the steps of a product"; }
   void getDependentDialects(DialectRegistry &registry) const final { registry.insert<BlockDialect, arith::ArithDialect>(); }
 
@@ -94,6 +94,6 @@ struct SplitSteps : PassWrapper<SplitSteps, OperationPass<tile::KernelOp>> {
 };
 } // namespace
 
-std::unique_ptr<Pass> createSplitSteps() { return std::make_unique<SplitSteps>(); }
+std::unique_ptr<Pass> createSplitK() { return std::make_unique<SplitK>(); }
 
 } // namespace tilery::block

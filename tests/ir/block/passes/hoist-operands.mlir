@@ -1,5 +1,5 @@
-// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(hold-factors))' | FileCheck %s
-// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(hold-factors,choose-schedule,pipeline,canonicalize,cse))' | FileCheck %s --check-prefix=RINGS
+// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(hoist-operands))' | FileCheck %s
+// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(hoist-operands,choose-schedule,pipeline,canonicalize,cse))' | FileCheck %s --check-prefix=RINGS
 
 // The queries are the same in all steps, and so is what tells where they lie: one load, one slot.
 // CHECK-LABEL: tile.kernel @queries

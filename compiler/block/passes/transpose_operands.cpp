@@ -1,4 +1,4 @@
-// turn-factors: a factor whose elements are converted behind an exchange of its dimensions is converted before it: so it is the same tile as
+// transpose-operands: a factor whose elements are converted behind an exchange of its dimensions is converted before it: so it is the same tile as
 // another product's, and goes through shared memory as it lies in registers. Computed second factors of 32 bits become what their exchanged
 // tiles are, exchanged: the tensor cores want those along k.
 #include "compiler/block/recognise/find_product.h"
@@ -12,9 +12,9 @@ using namespace mlir;
 namespace tilery::block {
 namespace {
 
-struct TurnFactors : PassWrapper<TurnFactors, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TurnFactors)
-  StringRef getArgument() const final { return "turn-factors"; }
+struct TransposeOperands : PassWrapper<TransposeOperands, OperationPass<tile::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TransposeOperands)
+  StringRef getArgument() const final { return "transpose-operands"; }
   StringRef getDescription() const final {
     return "computed factors are converted before their dimensions are exchanged, those of 32 bits lie along k";
   }
@@ -80,6 +80,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<Pass> createTurnFactors() { return std::make_unique<TurnFactors>(); }
+std::unique_ptr<Pass> createTransposeOperands() { return std::make_unique<TransposeOperands>(); }
 
 } // namespace tilery::block

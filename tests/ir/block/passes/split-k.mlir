@@ -1,7 +1,7 @@
-// RUN: env TILERY_SCHEDULE=cluster=2 tilery-opt %S/swap.mlir -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,split-steps,canonicalize,cse))' | FileCheck %s
+// RUN: env TILERY_SCHEDULE=cluster=2 tilery-opt %S/swap.mlir -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,split-k,canonicalize,cse))' | FileCheck %s
 // RUN: env TILERY_SCHEDULE=cluster=2 tilery-opt %S/swap.mlir --block-pipeline | FileCheck %s --check-prefix=LAID
 // RUN: env TILERY_SCHEDULE=cluster=3 not tilery-opt %S/swap.mlir -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=WRONG
-// RUN: tilery-opt %S/swap.mlir -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,split-steps))' | FileCheck %s --check-prefix=ALONE
+// RUN: tilery-opt %S/swap.mlir -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,split-k))' | FileCheck %s --check-prefix=ALONE
 // WRONG: error: a cluster has 2, 4 or 8 blocks, not 3
 // ALONE-NOT: cluster_rank
 

@@ -1,4 +1,4 @@
-// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(turn-factors))' | FileCheck %s
+// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(transpose-operands))' | FileCheck %s
 
 // Both products have the same 16-bit tile, one of them with its dimensions exchanged.
 // CHECK-LABEL: tile.kernel @both
