@@ -100,5 +100,5 @@ def test_sums_with_all_bits_are_of_128_columns(assemble):
     strides = (*a.stride(), *b.stride(), *c.stride())
     module = matmul[(2,)](a, b, c, 256, 256, 256, *strides, BLOCK_M=256, BLOCK_N=128, BLOCK_K=128).module
     compiled = _native.compile(module, disjoint=True, texts=True, target="sm_90a")
-    assert "partial=128 apart=128" in compiled.plan
+    assert "partial=128 partial_columns=128" in compiled.plan
     assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")

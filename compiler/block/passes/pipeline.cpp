@@ -285,7 +285,7 @@ private:
                                    product.isUnsigned(), product.isUnsigned());
     tile::setPartialSums(next, schedule.partial);
     if (schedule.partial)
-      next->setAttr("block.columns", builder.getI64IntegerAttr(schedule.apart));
+      next->setAttr("block.columns", builder.getI64IntegerAttr(schedule.partialColumns));
     // Registers of a factor are free when the product is over; another warpgroup's products run meanwhile.
     MmaSettleOp::create(builder, location, releasesAtOnce() ? next : sum);
     ReleaseOp::create(builder, location, releasesAtOnce() ? taken : loop.getRegionIterArg(2));

@@ -261,7 +261,7 @@ private:
       stream.slot = TakeOp::create(builder, location, made, position);
       if (ring.isRead)
         load.replaceAllUsesWith(readTile(stream.slot, true, ring.tile.order.front() == 1));
-      else if (ring.held && schedule.held && isFirstFactor(load)) {
+      else if (ring.held && schedule.holdOperands && isFirstFactor(load)) {
         stream.isShared = isSecondFactor(load);
         stream.inRegisters = readTile(stream.slot, !stream.isShared);
       }
@@ -390,7 +390,7 @@ private:
       builder.setInsertionPoint(first);
       location = found.kernel.getLoc();
       bool isRing = isa<tile::DotOp>(parking.users[0]);
-      auto ring = isRing ? RingType::get(builder.getContext(), std::max(schedule.shown, 1u), {parking.type}) : RingType();
+      auto ring = isRing ? RingType::get(builder.getContext(), std::max(schedule.computedSlots, 1u), {parking.type}) : RingType();
       Value memory =
           isRing ? Value(RingOp::create(builder, location, ring, 1)) : AllocOp::create(builder, location, parking.type);
       std::set<unsigned> stretches;

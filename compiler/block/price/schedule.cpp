@@ -60,8 +60,8 @@ unsigned wordsAcross(const LoopWork &loop, unsigned words, unsigned consumers) {
 unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   bool late = p.loop && s.overlap;
   unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
-  unsigned each = s.across ? wordsAcross(*p.loop, words, s.consumers) : words / (128 * s.consumers);
-  each += s.apart / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0);
+  unsigned each = s.splitColumns ? wordsAcross(*p.loop, words, s.consumers) : words / (128 * s.consumers);
+  each += s.partialColumns / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0);
   return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
 
@@ -154,13 +154,13 @@ bool dealForPartial(const ScheduleProblem &p, Schedule &s) {
     s.mathRegisters = given = fewer ? 200 : s.fetchers ? 208 : 232;
     s.loadRegisters = fewer ? 104 : s.fetchers ? 88 : 40;
   }
-  for (s.apart = p.n; s.apart > most && s.apart % 16 == 0;)
-    s.apart /= 2;
+  for (s.partialColumns = p.n; s.partialColumns > most && s.partialColumns % 16 == 0;)
+    s.partialColumns /= 2;
   // What is added apart, and a factor that is read, are gone when work on results begins.
   unsigned ofResults = p.readsFirst ? 16 : 0;
   auto fits = [&] { return registersOfMath(p, s) + (several ? addresses : 0) <= given + ofResults; };
-  while (!fits() && s.apart % 16 == 0 && s.apart / 2 >= least)
-    s.apart /= 2;
+  while (!fits() && s.partialColumns % 16 == 0 && s.partialColumns / 2 >= least)
+    s.partialColumns /= 2;
   return fits();
 }
 
@@ -174,17 +174,17 @@ bool canShare(const ScheduleProblem &p, unsigned consumers) {
 /// Overrides may ask for what there is no code for.
 void check(const ScheduleProblem &p, const Schedule &s) {
   unsigned rows = p.m / 64;
-  if (s.across && (!p.loop || rows != 1 || s.stageOutput))
+  if (s.splitColumns && (!p.loop || rows != 1 || s.stageOutput))
     refuseSchedule("consumers share columns only in loops with products of 64 rows, and store them from registers", "");
-  bool shared = s.consumers &&
-                (p.gpu.warpgroups ? s.consumers <= 3 && (s.across || canShare(p, s.consumers)) : canShareByWarps(p, s.consumers));
+  bool shared = s.consumers && (p.gpu.warpgroups ? s.consumers <= 3 && (s.splitColumns || canShare(p, s.consumers))
+                                                 : canShareByWarps(p, s.consumers));
   if (!shared)
     refuseSchedule("a tile of " + std::to_string(p.m) + " rows cannot be shared by " + std::to_string(s.consumers) + " consumers",
                    "each takes a multiple of 64 rows");
   if (s.partial && (!p.partial || s.partial > s.k))
     refuseSchedule(
         "threads add sums of products of 8-bit floats that ask for it, of a slot's " + std::to_string(s.k) + " of k at most", "");
-  if (s.partial && (s.apart < 8 || s.apart % 8 || p.n % s.apart))
+  if (s.partial && (s.partialColumns < 8 || s.partialColumns % 8 || p.n % s.partialColumns))
     refuseSchedule("sums that threads add are of a part of the " + std::to_string(p.n) + " columns, a multiple of 8", "");
   if (p.gpu.warpgroups && (bool(s.fetchers) != p.fetch.has_value() || s.fetchers > 2))
     refuseSchedule("one or two warpgroups fetch factors, where any are fetched", "");
@@ -196,7 +196,7 @@ void check(const ScheduleProblem &p, const Schedule &s) {
     refuseSchedule("a stage cannot be " + std::to_string(s.k) + " deep where a step is " + std::to_string(p.k), "");
   if (s.stages < fewestSlots(p, s))
     refuseSchedule("a schedule needs two stages", "");
-  if (p.loop && p.loop->shownBytes && !s.shown)
+  if (p.loop && p.loop->shownBytes && !s.computedSlots)
     refuseSchedule("computed factors that go through shared memory need a slot", "");
   if (s.boxed && !bringsBox(p, s))
     refuseSchedule("no tile that is loaded for results is a box and finds registers, and all slots but one", "");
@@ -247,8 +247,8 @@ constexpr double loneWarp = 6;
 StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   double rate = 8192. / p.elementBytes;
   if (p.loop) {
-    double operations = p.loop->operations + (s.across ? (s.consumers - 1) * p.loop->repeated : 0);
-    double lanes = p.loop->lanes * (s.across ? s.consumers : 1);
+    double operations = p.loop->operations + (s.splitColumns ? (s.consumers - 1) * p.loop->repeated : 0);
+    double lanes = p.loop->lanes * (s.splitColumns ? s.consumers : 1);
     return {operations / rate, 0, double(p.loop->slotBytes) / 64, lanes / 128, p.fetch ? p.fetch->copied : 0};
   }
   double bytes = double(s.k) * p.elementBytes;
@@ -267,7 +267,7 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
     double apart = s.resident ? 0.1 : s.overlap ? 0.5 : 0.75;
     double together = std::max(step.tensorCores, step.lanes) + std::min(step.tensorCores, step.lanes) * apart;
     // A slot that a late product still reads is not filled under it.
-    if (s.across && s.overlap && s.stages < 3)
+    if (s.splitColumns && s.overlap && s.stages < 3)
       together = step.tensorCores + step.lanes;
     double alone = (step.tensorCores + step.lanes) / (s.consumers == 1 && s.resident ? 1.5 : 1);
     double copied = s.stages == 1 ? step.copies : 0; // while nobody multiplies
@@ -302,7 +302,7 @@ double outputCycles(const ScheduleProblem &p, const Schedule &s) {
 /// The results whole in shared memory, then by turns in ever smaller halves.
 SmallVector<unsigned> outputChoices(const ScheduleProblem &p, const Schedule &s) {
   SmallVector<unsigned> choices;
-  if (p.outputs.empty() || s.across)
+  if (p.outputs.empty() || s.splitColumns)
     return {0};
   unsigned pieces = 0;
   for (unsigned bytes : p.outputs)
@@ -348,7 +348,7 @@ int64_t sharedBytes(const ScheduleProblem &p, const Schedule &s) {
     held += std::min(s.stageOutput, outputPieces(p, s, bytes));
   for (unsigned bytes : p.taking)
     held -= std::min(s.stageOutput, outputPieces(p, s, bytes));
-  return bytesOfBarriers + (p.loop ? p.loop->heldBytes + s.shown * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
+  return bytesOfBarriers + (p.loop ? p.loop->heldBytes + s.computedSlots * p.loop->shownBytes : 0) + s.stages * slotPitch(p, s) +
          s.consumers * std::max(s.instances, 1u) * held * pieceBytes;
 }
 
@@ -429,7 +429,7 @@ std::optional<Schedule> scheduleOf(const ScheduleProblem &p, const Warpgroups &c
   s.cluster = p.cluster;
   s.branch = s.longest = p.loop.has_value();
   s.overlap = late && p.loop;
-  s.shown = !shown ? 0 : handsOn && consumers == 1 ? 1 : 2; // consumers then wait for each other a step late
+  s.computedSlots = !shown ? 0 : handsOn && consumers == 1 ? 1 : 2; // consumers then wait for each other a step late
   // Where lanes are what takes time, warpgroups that start one product at a time get in each other's way less (measured).
   StepCycles step = stepCycles(p, s);
   if (instances && step.copies > step.tensorCores) // then results that go out under products are in the way (measured: 64 x 256)
@@ -439,18 +439,18 @@ std::optional<Schedule> scheduleOf(const ScheduleProblem &p, const Warpgroups &c
   bool isSerialised = mostAreOthers || (p.loop && p.loop->stores && p.loop->addsToShown);
   s.spread = !nested && !handsOn && !isSerialised && !p.inTurn && (spreadsProducts(p) || shown) &&
              (shown || step.lanes < step.tensorCores);
-  s.across = p.loop && p.m == 64 && consumers == 2 && p.loop->wide && p.loop->sharedWords;
+  s.splitColumns = p.loop && p.m == 64 && consumers == 2 && p.loop->wide && p.loop->sharedWords;
   s.partial = std::min(p.partial, s.k);
-  if ((!canShare(p, consumers) && !s.across) || !(s.partial ? dealForPartial(p, s) : dealRegisters(p, s)))
+  if ((!canShare(p, consumers) && !s.splitColumns) || !(s.partial ? dealForPartial(p, s) : dealRegisters(p, s)))
     return std::nullopt;
   loadEarly(p, s);
   s.ahead = !nested && handsOn && !late && !fetchers && loadsAhead(p, s);
   if (!p.loop && p.unpack && p.unpack->aheadElements)
     unpackAhead(p, s);
-  if (s.shown && !handsOn && !nested && !p.inTurn) {
+  if (s.computedSlots && !handsOn && !nested && !p.inTurn) {
     auto fit = [&](unsigned words) { return words / (128 * consumers) + 24 <= std::max(s.mathRegisters, registersOfLaunch(s)); };
     s.delay = fit(p.loop->allWords); // with fewer registers it is slower (measured)
-    s.held = s.delay && fit(p.loop->allWords + p.loop->heldWords);
+    s.holdOperands = s.delay && fit(p.loop->allWords + p.loop->heldWords);
   }
   return s;
 }
@@ -462,8 +462,8 @@ void addCandidates(const ScheduleProblem &p, Schedule s, std::vector<Candidate> 
     std::reverse(heldPieces.begin(), heldPieces.end());
   for (unsigned held : heldPieces) {
     s.stageOutput = held;
-    if (s.across && s.shown && slotsThatFit(p, s) < 2) // then consumers wait for each other in each step
-      s.shown = 1;
+    if (s.splitColumns && s.computedSlots && slotsThatFit(p, s) < 2) // then consumers wait for each other in each step
+      s.computedSlots = 1;
     s.stages = unsigned(std::min<int64_t>(slotsThatFit(p, s), slotsOfUse(p, s)));
     s.joined = joinedSteps(p, s);
     s.boxed = bringsBox(p, s);

@@ -94,8 +94,9 @@ struct ScheduleProblem {
 };
 
 /// How a kernel runs on a block. Of every kernel: consumers, k, stages, stageOutput, resident, fetchers and, on Hopper, registers of roles. Of
-/// one product: group, early, boxed, cluster, instances, joined, partial, apart and, where threads unpack a factor, ahead. Of several: shown, branch, longest and, where they stand in
-/// loops on Hopper, delay, spread, held, across, ahead, overlap. Elsewhere they are 0 (group: 1).
+/// one product: group, early, boxed, cluster, instances, joined, partial, partialColumns and, where threads unpack a factor, ahead. Of
+/// several: computedSlots, branch, longest and, where they stand in loops on Hopper, delay, spread, holdOperands, splitColumns, ahead,
+/// overlap. Elsewhere they are 0 (group: 1).
 struct Schedule {
   unsigned consumers = 2; // warpgroups that multiply, each 64 rows of the tile at a time
   unsigned k = 64;        // depth of a slot
@@ -104,14 +105,14 @@ struct Schedule {
   /// Pieces of 64 rows x 128 bytes of a result that a consumer's part of shared memory holds on the way to the copy engine: all of
   /// them, or an even number that is used in halves by turns. 0: results are stored from registers.
   unsigned stageOutput = 8;
-  unsigned shown = 0;  // slots of the rings through which computed factors go; 0: there are none
-  unsigned delay = 0;  // 1: what comes of them and is added to memory is multiplied a step late
-  unsigned spread = 0; // 1: products with loaded factors start together, results are waited for where they are used
+  unsigned computedSlots = 0; // slots of the rings through which computed factors go; 0: there are none
+  unsigned delay = 0;         // 1: what comes of them and is added to memory is multiplied a step late
+  unsigned spread = 0;        // 1: products with loaded factors start together, results are waited for where they are used
   /// 1: first factors that stay for all steps are read into registers, and shared memory has more to give.
-  unsigned held = 0;
+  unsigned holdOperands = 0;
   /// 1: all consumers have the same 64 rows, and each its part of the columns of sums that no other product is computed from; the other
   /// products they make all.
-  unsigned across = 0;
+  unsigned splitColumns = 0;
   unsigned early =
       0; // registers of a thread for tiles that work on results loads, and that are under way before the results are there
   unsigned ahead = 0;   // 1: what threads load to compute a step's factors with is loaded in the step before
@@ -126,12 +127,12 @@ struct Schedule {
   /// Copies of the role that multiplies, each with `consumers` warpgroups, which take programs by turns: results of one go out under another's
   /// products. 0: one.
   unsigned instances = 0;
-  unsigned resident = 0; // blocks that a multiprocessor runs side by side; 0: one
-  unsigned fetchers = 0; // warpgroups that fetch factors; 0: none do, and one thread starts the copies
-  unsigned joined = 0;   // steps whose fetched factors are loaded before those of the first of them are written; 0: one
-  unsigned partial = 0;  // of k, whose sums are added to the others by threads; 0: the tensor cores add all
-  unsigned apart = 0;    // columns of the products that make such sums, so that few registers are needed beside the others'
-  unsigned general = 0;  // 1: not on this path at all, but as every other program
+  unsigned resident = 0;       // blocks that a multiprocessor runs side by side; 0: one
+  unsigned fetchers = 0;       // warpgroups that fetch factors; 0: none do, and one thread starts the copies
+  unsigned joined = 0;         // steps whose fetched factors are loaded before those of the first of them are written; 0: one
+  unsigned partial = 0;        // of k, whose sums are added to the others by threads; 0: the tensor cores add all
+  unsigned partialColumns = 0; // columns of the products that make such sums, so that few registers are needed beside the others'
+  unsigned general = 0;        // 1: not on this path at all, but as every other program
 
   /// "consumers=2 k=64 ..."
   std::string print() const;

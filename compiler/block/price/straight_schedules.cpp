@@ -81,7 +81,7 @@ std::vector<Candidate> priceStraightSchedules(const ScheduleProblem &problem) {
       schedule.group = 1;
       schedule.stages = 2; // of rings that nothing goes through
       schedule.branch = 1;
-      schedule.shown = problem.loop->shownBytes ? 1 : 0;
+      schedule.computedSlots = problem.loop->shownBytes ? 1 : 0;
       bool shared = problem.m / 64 % consumers == 0 &&
                     llvm::all_of(problem.loop->others, [&](auto &shape) { return consumersAcross(shape, consumers) != 0; });
       if (!shared || !dealRegisters(problem, schedule))

@@ -126,7 +126,7 @@ std::vector<Candidate> priceWarpSchedules(const ScheduleProblem &problem) {
       schedule.group = 1;
       schedule.stageOutput = 0;
       schedule.branch = schedule.longest = problem.loop.has_value();
-      schedule.shown = problem.loop && problem.loop->shownBytes ? 2 : 0;
+      schedule.computedSlots = problem.loop && problem.loop->shownBytes ? 2 : 0;
       if (!canShareByWarps(problem, consumers) || registersOf(problem, schedule) > registersOfLaunch(schedule))
         continue;
       schedule.stages = slotsThatFit(problem, schedule);

@@ -90,7 +90,7 @@ def test_plan(cut, how):
     kernel = weighted(CUTS[cut], how)
     module = kernel.traced(usual_layouts(kernel.prim_func.params, kernel.out_idx)).module
     plan = _native.compile(module, disjoint=True, texts=True, target="sm_90a").plan
-    assert ": blocks consumers=2" in plan and "across=1" in plan, plan
+    assert ": blocks consumers=2" in plan and "split_columns=1" in plan, plan
 
 
 @tilelang.jit

@@ -17,9 +17,9 @@
 
 // Two warpgroups of 64 rows; the result goes out by halves of 128 bytes a row, so that four slots fit.
 // CHECK-LABEL: tile.kernel @wide
-// CHECK-SAME: block.schedule = {across = 0 : i64, ahead = 0 : i64, apart = 0 : i64, boxed = 0 : i64, branch = 0 : i64, cluster = 0 : i64, consumers = 2 : i64, delay = 0 : i64, early = 64 : i64, fetchers = 0 : i64, general = 0 : i64, group = 8 : i64, held = 0 : i64, instances = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 40 : i64, longest = 0 : i64, math_registers = 232 : i64, overlap = 0 : i64, partial = 0 : i64, resident = 0 : i64, shown = 0 : i64, spread = 0 : i64, stage_output = 2 : i64, stages = 4 : i64}
+// CHECK-SAME: block.schedule = {ahead = 0 : i64, boxed = 0 : i64, branch = 0 : i64, cluster = 0 : i64, computed_slots = 0 : i64, consumers = 2 : i64, delay = 0 : i64, early = 64 : i64, fetchers = 0 : i64, general = 0 : i64, group = 8 : i64, hold_operands = 0 : i64, instances = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 40 : i64, longest = 0 : i64, math_registers = 232 : i64, overlap = 0 : i64, partial = 0 : i64, partial_columns = 0 : i64, resident = 0 : i64, split_columns = 0 : i64, spread = 0 : i64, stage_output = 2 : i64, stages = 4 : i64}
 // ASKED-LABEL: tile.kernel @wide
-// ASKED-SAME: group = 1 : i64, held = 0 : i64, instances = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 40 : i64, longest = 0 : i64, math_registers = 232 : i64, overlap = 0 : i64, partial = 0 : i64, resident = 0 : i64, shown = 0 : i64, spread = 0 : i64, stage_output = 2 : i64, stages = 3 : i64
+// ASKED-SAME: group = 1 : i64, hold_operands = 0 : i64, instances = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 40 : i64, longest = 0 : i64, math_registers = 232 : i64, overlap = 0 : i64, partial = 0 : i64, partial_columns = 0 : i64, resident = 0 : i64, split_columns = 0 : i64, spread = 0 : i64, stage_output = 2 : i64, stages = 3 : i64
 tile.kernel @wide(%a: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %b: !tile.ptr<bf16> {tile.divisibility = 16 : i64},
                  %c: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %M: i64, %N: i64 {tile.divisibility = 16 : i64},
                  %K: i64 {tile.divisibility = 16 : i64},
@@ -69,7 +69,7 @@ tile.kernel @wide(%a: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %b: !tile.
 
 // A step of two slots, one warpgroup; all of the result fits.
 // CHECK-LABEL: tile.kernel @deep
-// CHECK-SAME: cluster = 0 : i64, consumers = 1 : i64, delay = 0 : i64, early = 0 : i64, fetchers = 0 : i64, general = 0 : i64, group = 8 : i64, held = 0 : i64, instances = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 0 : i64, longest = 0 : i64, math_registers = 0 : i64, overlap = 0 : i64, partial = 0 : i64, resident = 0 : i64, shown = 0 : i64, spread = 0 : i64, stage_output = 1 : i64, stages = 8 : i64
+// CHECK-SAME: cluster = 0 : i64, computed_slots = 0 : i64, consumers = 1 : i64, delay = 0 : i64, early = 0 : i64, fetchers = 0 : i64, general = 0 : i64, group = 8 : i64, hold_operands = 0 : i64, instances = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 0 : i64, longest = 0 : i64, math_registers = 0 : i64, overlap = 0 : i64, partial = 0 : i64, partial_columns = 0 : i64, resident = 0 : i64, split_columns = 0 : i64, spread = 0 : i64, stage_output = 1 : i64, stages = 8 : i64
 tile.kernel @deep(%a: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %b: !tile.ptr<bf16> {tile.divisibility = 16 : i64},
                  %c: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %M: i64, %N: i64 {tile.divisibility = 16 : i64},
                  %K: i64 {tile.divisibility = 16 : i64}) {

@@ -4,7 +4,7 @@
 // A state that a loop carries is stored in each step, and a second factor is computed of what comes through a ring: threads show it to the
 // tensor cores. Two products of one computed factor share it.
 // CHECK-LABEL: tile.kernel @states
-// CHECK-SAME: shown = 1
+// CHECK-SAME: computed_slots = 1
 // CHECK: scf.for
 // CHECK: tile.store
 // CHECK: block.read

@@ -1,5 +1,5 @@
-// RUN: env TILERY_SCHEDULE="delay=1 held=0" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,delay-additions,canonicalize,cse))' | FileCheck %s
-// RUN: env TILERY_SCHEDULE="delay=0 held=0" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,delay-additions,canonicalize,cse))' | FileCheck %s --check-prefix=LEFT
+// RUN: env TILERY_SCHEDULE="delay=1 hold_operands=0" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,delay-additions,canonicalize,cse))' | FileCheck %s
+// RUN: env TILERY_SCHEDULE="delay=0 hold_operands=0" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,delay-additions,canonicalize,cse))' | FileCheck %s --check-prefix=LEFT
 // RUN: tilery-opt %s --block-pipeline | FileCheck %s --check-prefix=ROLES
 
 // All three gradients in one loop. dS turned goes through a ring that its own role fills; what comes of it is added to memory by the copy

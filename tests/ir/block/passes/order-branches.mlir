@@ -15,9 +15,9 @@
 // CHECK: } else {
 // CHECK-NEXT: scf.yield %[[FIRST2]] : i32
 // CHECK: block.yield %[[BEHIND2]] : i32
-tile.kernel @otherwise(%steps: i32, %idle: i1) attributes {block.schedule = {across = 0 : i64, apart = 0 : i64, branch = 0 : i64, cluster = 0 : i64, consumers = 1 : i64, delay = 0 : i64, early = 0 : i64,
-    fetchers = 2 : i64, general = 0 : i64, group = 1 : i64, held = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 0 : i64,
-    longest = 0 : i64, math_registers = 0 : i64, overlap = 0 : i64, partial = 0 : i64, resident = 0 : i64, shown = 0 : i64,
+tile.kernel @otherwise(%steps: i32, %idle: i1) attributes {block.schedule = {split_columns = 0 : i64, partial_columns = 0 : i64, branch = 0 : i64, cluster = 0 : i64, consumers = 1 : i64, delay = 0 : i64, early = 0 : i64,
+    fetchers = 2 : i64, general = 0 : i64, group = 1 : i64, hold_operands = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 0 : i64,
+    longest = 0 : i64, math_registers = 0 : i64, overlap = 0 : i64, partial = 0 : i64, resident = 0 : i64, computed_slots = 0 : i64,
     spread = 0 : i64, stage_output = 0 : i64, stages = 4 : i64}} {
   %none = arith.constant 0 : i32
   %one = arith.constant 1 : i32
@@ -41,9 +41,9 @@ tile.kernel @otherwise(%steps: i32, %idle: i1) attributes {block.schedule = {acr
   tile.return
 }
 
-tile.kernel @then(%steps: i32, %busy: i1) attributes {block.schedule = {across = 0 : i64, apart = 0 : i64, branch = 0 : i64, cluster = 0 : i64, consumers = 1 : i64, delay = 0 : i64, early = 0 : i64,
-    fetchers = 2 : i64, general = 0 : i64, group = 1 : i64, held = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 0 : i64,
-    longest = 0 : i64, math_registers = 0 : i64, overlap = 0 : i64, partial = 0 : i64, resident = 0 : i64, shown = 0 : i64,
+tile.kernel @then(%steps: i32, %busy: i1) attributes {block.schedule = {split_columns = 0 : i64, partial_columns = 0 : i64, branch = 0 : i64, cluster = 0 : i64, consumers = 1 : i64, delay = 0 : i64, early = 0 : i64,
+    fetchers = 2 : i64, general = 0 : i64, group = 1 : i64, hold_operands = 0 : i64, joined = 0 : i64, k = 64 : i64, load_registers = 0 : i64,
+    longest = 0 : i64, math_registers = 0 : i64, overlap = 0 : i64, partial = 0 : i64, resident = 0 : i64, computed_slots = 0 : i64,
     spread = 0 : i64, stage_output = 0 : i64, stages = 4 : i64}} {
   %none = arith.constant 0 : i32
   %one = arith.constant 1 : i32

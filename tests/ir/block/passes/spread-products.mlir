@@ -1,7 +1,7 @@
-// RUN: env TILERY_SCHEDULE="held=0 spread=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,canonicalize,cse))' | FileCheck %s
-// RUN: env TILERY_SCHEDULE="held=0 spread=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,overlap-products,canonicalize,cse))' | FileCheck %s --check-prefix=LATE
+// RUN: env TILERY_SCHEDULE="hold_operands=0 spread=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,canonicalize,cse))' | FileCheck %s
+// RUN: env TILERY_SCHEDULE="hold_operands=0 spread=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,overlap-products,canonicalize,cse))' | FileCheck %s --check-prefix=LATE
 // RUN: env TILERY_SCHEDULE="spread=0" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,spread-products,canonicalize,cse))' | FileCheck %s --check-prefix=LEFT
-// RUN: env TILERY_SCHEDULE="held=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,canonicalize,cse))' | FileCheck %s --check-prefix=HELD
+// RUN: env TILERY_SCHEDULE="hold_operands=1" tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule,pipeline,canonicalize,cse))' | FileCheck %s --check-prefix=HELD
 
 // The gradients of keys and values: both products of loaded factors start where the step begins, with the copies that they need; results
 // are waited for where they are used, or where the next computed factor wants registers, and slots are released behind the last of their

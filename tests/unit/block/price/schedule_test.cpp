@@ -51,7 +51,7 @@ TEST(Schedule, ProductsInTurnRunBesideNothing) {
   Schedule shown = chosen(5, 32 << 10, false);
   EXPECT_TRUE(shown.spread && shown.delay) << shown.print();
   for (Schedule inTurn : {chosen(3, 0, true), chosen(5, 32 << 10, true)})
-    EXPECT_FALSE(inTurn.overlap || inTurn.spread || inTurn.delay || inTurn.held) << inTurn.print();
+    EXPECT_FALSE(inTurn.overlap || inTurn.spread || inTurn.delay || inTurn.holdOperands) << inTurn.print();
 }
 
 TEST(Schedule, BlocksWhoseOneWarpgroupWaitsForWhatThreadsFetchRunSideBySide) {
@@ -194,7 +194,7 @@ TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
   latent.loop = work;
   std::optional<Schedule> schedule = chooseSchedule(latent);
   ASSERT_TRUE(schedule);
-  EXPECT_EQ(schedule->across, 1u);
+  EXPECT_EQ(schedule->splitColumns, 1u);
   EXPECT_EQ(schedule->consumers, 2u);
   EXPECT_EQ(schedule->overlap, 0u); // both slots would be held
   latent.loop->wide = false;        // in several products, each of a warpgroup's
@@ -223,8 +223,8 @@ TEST(Schedule, WritesASecondFactorBeforeAStepMultiplies) {
   latent.loop = work;
   std::optional<Schedule> schedule = chooseSchedule(latent);
   ASSERT_TRUE(schedule);
-  EXPECT_EQ(schedule->across, 1u);
-  EXPECT_EQ(schedule->shown, 1u); // two find no place beside two slots
+  EXPECT_EQ(schedule->splitColumns, 1u);
+  EXPECT_EQ(schedule->computedSlots, 1u); // two find no place beside two slots
   EXPECT_EQ(schedule->stages, 2u);
   latent.loop->besideDealt += 64 * 64 * 2; // more is there meanwhile
   EXPECT_FALSE(chooseSchedule(latent));
