@@ -21,7 +21,7 @@ LayoutAttr layoutOf(mlir::Type type);
 int64_t clusterSize(mlir::Operation *op);
 /// Bytes of shared memory that the rings and allocations of a kernel take, each at a multiple of 1024; up to and with `last`, if given.
 int64_t sharedBytes(tile::KernelOp kernel, mlir::Operation *last = nullptr);
-constexpr int64_t sharedLimit = 227 * 1024; // that a block may have, on Hopper
+constexpr int64_t sharedLimit = 227 * 1024;
 
 /// The dimension of the map that each dimension of a tile walks (-1: it has size 1); nothing if boxes of the map do not cover such a tile.
 std::optional<llvm::SmallVector<int, 5>> walkedDimensions(MapType map, llvm::ArrayRef<int64_t> shape);

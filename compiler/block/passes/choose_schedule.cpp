@@ -98,7 +98,7 @@ static Task taskOf(const ProductKernel &found) {
   }
   problem.generalByThreads = isa<Float8E4M3FNType, Float8E5M2Type>(product.element);
   // Nobody knows where fetched tiles lie; loops over tiles, and programs that wait for others, have an order of their own.
-  if (problem.fetch || found.isNested() || found.polls || product.movesAcross())
+  if (problem.fetch || found.isNested() || found.spins || product.movesAcross())
     problem.reorder = false;
   std::string why;
   for (const LoadBehind &behind : loadsBehind(product.op, product.m, product.n))
@@ -108,7 +108,8 @@ static Task taskOf(const ProductKernel &found) {
   if (!product.fetches())
     for (const Box *factor : {&product.a, &product.b})
       asked.append(factor->conditions);
-  bool inOrder = found.meets || (found.showsStores && !found.rereads.empty()); // the copy engine's stores come some time later
+  bool inOrder =
+      found.synchronizes || (found.showsStores && !found.rereads.empty()); // the copy engine's stores come some time later
   llvm::SmallDenseSet<Type> staged;
   auto add = [&](Type element) {
     problem.outputs.push_back(element.getIntOrFloatBitWidth() / 8);
@@ -119,7 +120,7 @@ static Task taskOf(const ProductKernel &found) {
     std::optional<StoredTile> stored = storedTile(op);
     std::optional<MappedTile> tile = stored && !inOrder ? mapStored(*stored, product, why) : std::nullopt;
     if (tile && tile->box.made)
-      task.marks.emplace_back(op, "block.made");
+      task.marks.emplace_back(op, "block.device_map");
     if (tile) {
       add(tile->element);
       asked.append(tile->box.conditions);
@@ -127,7 +128,7 @@ static Task taskOf(const ProductKernel &found) {
       ++problem.fromRegisters;
     }
   }
-  problem.deals = !found.isNested() && !found.meets && !found.polls && !found.showsStores && !product.fetches() &&
+  problem.deals = !found.isNested() && !found.synchronizes && !found.spins && !found.showsStores && !product.fetches() &&
                   product.steps() && !product.a.made && !product.b.made && !product.readA && problem.loads.empty();
   bool isAlone = !found.isNested() && !found.showsStores && !product.fetches();
   if (std::optional<ResultBox> box = isAlone ? findResultBox(product, asked) : std::nullopt) {
@@ -415,8 +416,8 @@ private:
   }
 
   void addParkings() {
-    for (const Parking &parking : found.parkings())
-      (isa<tile::DotOp>(parking.users[0]) ? work.shownBytes : work.heldBytes) += llvm::alignTo(parking.type.getBytes(), 1024);
+    for (const StagingBuffer &staging : found.stagingBuffers())
+      (isa<tile::DotOp>(staging.users[0]) ? work.shownBytes : work.heldBytes) += llvm::alignTo(staging.type.getBytes(), 1024);
   }
 
   /// What leaves the kernel behind its loops, in the order in which it is staged.
@@ -467,7 +468,7 @@ static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, S
   problem.cluster = 2;
   problem.outputs.clear();
   problem.taking.clear();
-  if (!kernel || kernel->isNested() || kernel->meets || !kernel->sums.empty() || !kernel->product.steps() ||
+  if (!kernel || kernel->isNested() || kernel->synchronizes || !kernel->sums.empty() || !kernel->product.steps() ||
       kernel->product.steppedA || kernel->product.steppedB || kernel->product.fetches() || kernel->product.a.made ||
       kernel->product.b.made || priceSchedules(problem).empty())
     return std::nullopt;
@@ -491,7 +492,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
     ScheduleProblem &problem = task.problem;
     problem.gpu = Gpu::of(getOperation());
     problem.inTurn = getOperation()->hasAttr("block.in_turn");
-    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.shared_by");
+    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.split_k");
         cluster && !problem.loop && !problem.fetch && !problem.unpack)
       problem.cluster = unsigned(cluster.getInt());
     try {

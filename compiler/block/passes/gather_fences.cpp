@@ -101,7 +101,7 @@ private:
     if (auto take = dyn_cast<TakeOp>(op))
       return take.getPosition() == release.getSlot().getDefiningOp<TakeOp>().getPosition();
     if (auto acquire = dyn_cast<AcquireOp>(op))
-      return acquire->hasAttr("block.own");
+      return acquire->hasAttr("block.consumer_filled");
     if (isHarmless(op) || isa<PublishOp, ReadOp, WriteOp, ReleaseOp, StoreBoxOp, tile::LoadOp, tile::StoreOp>(op))
       return true;
     return isa<scf::IfOp>(op) && hasOnly(op, [](Operation &each) { return isa<tile::LoadOp>(each); });

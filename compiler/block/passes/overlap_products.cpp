@@ -125,7 +125,7 @@ private:
     if (!position || position.getOwner() != loop.getBody() || position.getArgNumber() == 0)
       return false;
     for (Operation *user : late.take.getRing().getUsers())
-      if (user->hasAttr("block.own")) // its slot is filled anew before the product would start
+      if (user->hasAttr("block.consumer_filled")) // its slot is filled anew before the product would start
         return false;
     late.counter = position.getArgNumber() - 1;
     auto next = yield.getOperand(late.counter).getDefiningOp<arith::AddIOp>();

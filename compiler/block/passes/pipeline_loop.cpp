@@ -40,9 +40,9 @@ public:
       if (same == counters.end())
         counters.push_back({stretches, {}, {}});
     }
-    for (const Parking &parking : found.parkings()) {
+    for (const StagingBuffer &staging : found.stagingBuffers()) {
       std::set<unsigned> stretches;
-      for (Operation *user : parking.users)
+      for (Operation *user : staging.users)
         stretches.insert(found.stretchOf(user));
       if (llvm::none_of(counters, [&](const Counter &counter) { return counter.stretches == stretches; }))
         counters.push_back({stretches, {}, {}});
@@ -385,20 +385,20 @@ private:
   void park() {
     auto same = [](Value atom) { return atom; };
     std::string why;
-    for (const Parking &parking : found.parkings()) {
-      Operation *first = found.kernel.getBody().front().findAncestorOpInBlock(*parking.users[0]);
+    for (const StagingBuffer &staging : found.stagingBuffers()) {
+      Operation *first = found.kernel.getBody().front().findAncestorOpInBlock(*staging.users[0]);
       builder.setInsertionPoint(first);
       location = found.kernel.getLoc();
-      bool isRing = isa<tile::DotOp>(parking.users[0]);
-      auto ring = isRing ? RingType::get(builder.getContext(), std::max(schedule.computedSlots, 1u), {parking.type}) : RingType();
+      bool isRing = isa<tile::DotOp>(staging.users[0]);
+      auto ring = isRing ? RingType::get(builder.getContext(), std::max(schedule.computedSlots, 1u), {staging.type}) : RingType();
       Value memory =
-          isRing ? Value(RingOp::create(builder, location, ring, 1)) : AllocOp::create(builder, location, parking.type);
+          isRing ? Value(RingOp::create(builder, location, ring, 1)) : AllocOp::create(builder, location, staging.type);
       std::set<unsigned> stretches;
-      for (Operation *user : parking.users)
+      for (Operation *user : staging.users)
         stretches.insert(found.stretchOf(user));
-      for (Operation *user : parking.users) {
+      for (Operation *user : staging.users) {
         if (isRing)
-          shownFactors[{user, parking.second}] = {memory, counting.position(stretches, found.stretchOf(user)), {}, nullptr};
+          shownFactors[{user, staging.second}] = {memory, counting.position(stretches, found.stretchOf(user)), {}, nullptr};
         else
           parked[user] = memory;
         auto addition = dyn_cast<tile::AtomicRmwOp>(user);
@@ -431,7 +431,7 @@ private:
   Value showComputed(const BoxProduct &dot, ShownFactor &factor, bool second) {
     if (!factor.slot) {
       Value filled = AcquireOp::create(builder, location, factor.ring, factor.position);
-      filled.getDefiningOp()->setAttr("block.own", builder.getUnitAttr());
+      filled.getDefiningOp()->setAttr("block.consumer_filled", builder.getUnitAttr());
       WriteOp::create(builder, location, PartOp::create(builder, location, filled, 0), computedFactor(dot, second));
       PublishOp::create(builder, location, filled);
       factor.slot = TakeOp::create(builder, location, factor.ring, factor.position);

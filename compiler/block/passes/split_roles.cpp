@@ -26,29 +26,30 @@ bool isMultiplied(Value tile) {
 }
 
 /// The slot is filled with what the role that takes it computes.
-bool isOwn(AcquireOp acquire) {
-  return acquire && (acquire->hasAttr("block.own") || llvm::any_of(acquire.getResult().getUsers(), [](Operation *part) {
-                       return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) {
-                                auto write = dyn_cast<WriteOp>(user);
-                                return write && isMultiplied(write.getValue());
-                              });
-                     }));
+bool isConsumerFilled(AcquireOp acquire) {
+  return acquire &&
+         (acquire->hasAttr("block.consumer_filled") || llvm::any_of(acquire.getResult().getUsers(), [](Operation *part) {
+            return isa<PartOp>(part) && llvm::any_of(part->getUsers(), [](Operation *user) {
+                     auto write = dyn_cast<WriteOp>(user);
+                     return write && isMultiplied(write.getValue());
+                   });
+          }));
 }
 
 /// A write into a slot that its role has acquired.
 bool isFetched(WriteOp write) {
   auto part = write.getShared().getDefiningOp<PartOp>();
   auto acquire = part ? part.getSlot().getDefiningOp<AcquireOp>() : AcquireOp();
-  return acquire && !isOwn(acquire);
+  return acquire && !isConsumerFilled(acquire);
 }
 
 bool fillsRings(Operation *op) {
   if (auto write = dyn_cast<WriteOp>(op))
     return isFetched(write);
   if (auto acquire = dyn_cast<AcquireOp>(op))
-    return !isOwn(acquire);
+    return !isConsumerFilled(acquire);
   if (auto publish = dyn_cast<PublishOp>(op))
-    return !isOwn(publish.getSlot().getDefiningOp<AcquireOp>());
+    return !isConsumerFilled(publish.getSlot().getDefiningOp<AcquireOp>());
   if (auto remap = dyn_cast<RemapOp>(op))
     return llvm::any_of(remap->getUsers(), [](Operation *user) { return isa<CopyOp>(user); });
   return isa<CopyOp, CopyFlatOp, FetchOp>(op);

@@ -97,9 +97,9 @@ private:
     places.push_back(place);
     if (isOfTile)
       found.sums.push_back(cast<tile::AtomicRmwOp>(op));
-    found.meets |= !isOfTile || cast<tile::AtomicRmwOp>(op).getOrder() != tile::MemoryOrder::relaxed;
-    found.showsStores |= found.meets;
-    found.polls |= op.getParentOfType<scf::WhileOp>() != nullptr && !isOfTile;
+    found.synchronizes |= !isOfTile || cast<tile::AtomicRmwOp>(op).getOrder() != tile::MemoryOrder::relaxed;
+    found.showsStores |= found.synchronizes;
+    found.spins |= op.getParentOfType<scf::WhileOp>() != nullptr && !isOfTile;
     return nullptr;
   }
 

@@ -328,19 +328,19 @@ Operation *LoopKernel::showsSecond(const BoxProduct &dot) const {
   llvm_unreachable("the product is one of the kernel's");
 }
 
-std::vector<Parking> LoopKernel::parkings() const {
-  std::vector<Parking> parkings;
+std::vector<StagingBuffer> LoopKernel::stagingBuffers() const {
+  std::vector<StagingBuffer> stagingBuffers;
   auto add = [&](Operation *user, Type tile, bool second = false) {
     auto type = SharedType::get(user->getContext(), tile::shapeOf(tile), getElementTypeOrSelf(tile), {});
-    auto fits = [&](const Parking &parking) {
-      return parking.type == type && parking.second == second && parking.users[0]->getName() == user->getName() &&
-             llvm::none_of(parking.users,
+    auto fits = [&](const StagingBuffer &staging) {
+      return staging.type == type && staging.second == second && staging.users[0]->getName() == user->getName() &&
+             llvm::none_of(staging.users,
                            [&](Operation *other) { return stretchOf(other) == stretchOf(user) || areOnTwoSides(user, other); });
     };
-    if (auto same = llvm::find_if(parkings, fits); same != parkings.end())
+    if (auto same = llvm::find_if(stagingBuffers, fits); same != stagingBuffers.end())
       same->users.push_back(user);
     else
-      parkings.push_back({type, {user}, second});
+      stagingBuffers.push_back({type, {user}, second});
   };
   for (const BoxProduct &dot : dots) {
     if (isShown(dot))
@@ -350,7 +350,7 @@ std::vector<Parking> LoopKernel::parkings() const {
   }
   for (tile::AtomicRmwOp addition : additions)
     add(addition, tileOfSums(addition, results()));
-  return parkings;
+  return stagingBuffers;
 }
 
 SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
@@ -523,7 +523,7 @@ std::optional<ProductKernel> findKernel(tile::KernelOp kernel, std::string &why)
 static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, unsigned n, bool mayMake, std::string &why);
 
 std::optional<MappedTile> mapStored(const StoredTile &stored, unsigned m, unsigned n, std::string &why) {
-  return mapStored(stored, m, n, stored.op->hasAttr("block.made"), why);
+  return mapStored(stored, m, n, stored.op->hasAttr("block.device_map"), why);
 }
 
 std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &product, std::string &why) {

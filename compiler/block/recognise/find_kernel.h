@@ -15,8 +15,8 @@ struct ProductKernel {
   llvm::SmallVector<tile::LoadOp> rereads;   // loads of arguments that it stores to, too
   bool showsStores = false;                  // a load may come behind what this program or another one has stored
   bool loadsBehindStores = false;            // of other arguments, which must not overlap those that are stored
-  bool meets = false;                        // programs wait for each other, or show each other what they have stored
-  bool polls = false;                        // in a loop
+  bool synchronizes = false;                 // programs wait for each other, or show each other what they have stored
+  bool spins = false;                        // in a loop
 
   /// All that it stores and adds.
   llvm::SmallVector<mlir::Operation *> outputs() const;
@@ -66,7 +66,7 @@ struct LoadedLine {
 };
 
 /// Shared memory in which threads hand a tile on: a computed factor to the tensor cores, sums that are added to memory to the copy engine.
-struct Parking {
+struct StagingBuffer {
   SharedType type;
   llvm::SmallVector<mlir::Operation *> users; // products and additions, at most one of a stretch
   bool second = false;                        // of products: their second factors
@@ -101,7 +101,7 @@ struct LoopKernel {
   bool isShown(const BoxProduct &dot) const { return !dot.loadedA && !dot.writtenA && (dot.turnedA || dot.m != rows()); }
   /// The product that shows the computed second factor of this one, before it in the same code or itself.
   mlir::Operation *showsSecond(const BoxProduct &dot) const;
-  std::vector<Parking> parkings() const;
+  std::vector<StagingBuffer> stagingBuffers() const;
   /// Shapes of the products' sums.
   llvm::SmallVector<std::pair<unsigned, unsigned>> results() const;
 };
@@ -138,7 +138,7 @@ std::optional<std::pair<unsigned, unsigned>> storedSums(const StoredTile &stored
 /// store it; `why`.
 std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &product, std::string &why);
 /// A stored m x n tile (beside dimensions of one lane) in boxes that the copy engine may write. Nothing if threads have to store it; `why`.
-/// Of ops with `block.made` the device may make the map, where it finds kept what the box needs: threads store it otherwise.
+/// Of ops with `block.device_map` the device may make the map, where it finds kept what the box needs: threads store it otherwise.
 std::optional<MappedTile> mapStored(const StoredTile &stored, unsigned m, unsigned n, std::string &why);
 
 } // namespace tilery::block

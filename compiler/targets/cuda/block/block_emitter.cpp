@@ -2,7 +2,7 @@
 #include "compiler/block/price/schedule.h"
 #include "compiler/targets/cuda/block/box_maps.h"
 #include "compiler/targets/cuda/ptx/launch_order.h"
-#include "compiler/targets/cuda/ptx/meets_others.h"
+#include "compiler/targets/cuda/ptx/synchronizes.h"
 
 using namespace mlir;
 
@@ -84,7 +84,8 @@ SharedPlan::SharedPlan(tile::KernelOp kernel) {
 }
 
 BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine)
-    : e(e), b(e.b), kernel(kernel), machine(machine), plan(kernel), evaluator(e, noPlan, this), byOthers(meetsOthers(kernel)) {
+    : e(e), b(e.b), kernel(kernel), machine(machine), plan(kernel), evaluator(e, noPlan, this),
+      byOthers(synchronizesWithOthers(kernel)) {
   for (auto [number, map] : llvm::enumerate(kernel.getBody().getOps<block::MapOp>()))
     maps[map] = number;
   kernel.walk([&](block::ProgramsOp programs) { order = programs; });
@@ -97,7 +98,7 @@ BlockEmitter::BlockEmitter(lower::Emitter &e, tile::KernelOp kernel, BlockMachin
       written.push_back(lower::classOfPlace(update.getPlace()));
     else if (auto swap = dyn_cast<tile::AtomicCasOp>(op))
       written.push_back(lower::classOfPlace(swap.getPlace()));
-    meets |= isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType());
+    synchronizes |= isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType());
   });
   byWarps = !block::Gpu::of(kernel).warpgroups;
   findRoles();

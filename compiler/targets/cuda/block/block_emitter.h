@@ -341,8 +341,8 @@ private:
   bool failed = false;
   bool byWarps = false; // products are of warps
   bool programmatic = false;
-  const bool byOthers; // memory may be written by other kernels meanwhile
-  bool meets = false;  // programs wait for each other, or show each other what they have stored
+  const bool byOthers;       // memory may be written by other kernels meanwhile
+  bool synchronizes = false; // programs wait for each other, or show each other what they have stored
 
   llvm::DenseMap<mlir::Value, Parts> values; // of more than one part, or of none; those of rank 0 are the evaluator's
   llvm::SmallVector<mlir::Value> known;      // all of both, in the order in which they became so

@@ -339,7 +339,7 @@ void BlockEmitter::emitStore(tile::StoreOp store) {
     return fail(store, "stores a tile without a layout");
   prepareTile(store.getValue(), store.getPlace());
   lower::Evaluator::Region region(evaluator);
-  if (!tile && meets) // behind what all have stored
+  if (!tile && synchronizes) // behind what all have stored
     meetRole();
   if (!tile)
     return when(speaker(), [&] { evaluator.store(evaluator.addressOf(store, {}), scalar(store.getValue())); });

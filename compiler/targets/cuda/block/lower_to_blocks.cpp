@@ -98,7 +98,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   if (plan)
     opened = made().clone();
   if (cluster > 1)
-    made()->setAttr("block.shared_by", OpBuilder(kernel.getContext()).getI64IntegerAttr(cluster));
+    made()->setAttr("block.split_k", OpBuilder(kernel.getContext()).getI64IntegerAttr(cluster));
   if (inTurn)
     made()->setAttr("block.in_turn", UnitAttr::get(kernel.getContext()));
   if (failed(run(made(), block::addBlocks)))

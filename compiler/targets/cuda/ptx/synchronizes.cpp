@@ -1,4 +1,4 @@
-#include "compiler/targets/cuda/ptx/meets_others.h"
+#include "compiler/targets/cuda/ptx/synchronizes.h"
 #include "compiler/lower/aliasing.h"
 
 using namespace mlir;
@@ -11,7 +11,7 @@ template <typename Update> bool learns(Update update) {
 }
 } // namespace
 
-bool meetsOthers(tile::KernelOp kernel) {
+bool synchronizesWithOthers(tile::KernelOp kernel) {
   return kernel
       .walk([](Operation *op) {
         auto rmw = dyn_cast<tile::AtomicRmwOp>(op);

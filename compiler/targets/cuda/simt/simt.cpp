@@ -1,5 +1,5 @@
 #include "compiler/targets/cuda/simt/simt.h"
-#include "compiler/targets/cuda/ptx/meets_others.h"
+#include "compiler/targets/cuda/ptx/synchronizes.h"
 #include "compiler/targets/cuda/mma/mma.h"
 #include "compiler/targets/cuda/ptx/branch.h"
 #include "compiler/targets/cuda/ptx/launch_order.h"
@@ -20,7 +20,7 @@ using lower::Sink;
 SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target,
                          BlockMachine &machine)
     : KernelEmitter(e, kernel, plan.plan, this), simtPlan(plan), target(target), machine(machine),
-      threads(plan.threads * plan.cluster), byOthers(meetsOthers(kernel)) {}
+      threads(plan.threads * plan.cluster), byOthers(synchronizesWithOthers(kernel)) {}
 
 bool SimtEmitter::mayBeWritten(Value place) const {
   return byOthers || llvm::any_of(everything.writes, [&](lower::MemoryClass written) {

@@ -9,11 +9,11 @@
 // CHECK: tile.store
 // CHECK: block.read
 // CHECK: arith.mulf
-// CHECK: %[[OTHER:.*]] = block.acquire {{.*}} {block.own}
+// CHECK: %[[OTHER:.*]] = block.acquire {{.*}} {block.consumer_filled}
 // CHECK: %[[SHOWN:.*]] = block.take
 // CHECK: %[[B1:.*]] = block.part %[[SHOWN]][0]
 // CHECK: block.mma_start %{{.*}}, %{{.*}}, %[[B1]]
-// CHECK-NOT: {block.own}
+// CHECK-NOT: {block.consumer_filled}
 // CHECK: %[[B2:.*]] = block.part %[[SHOWN]][0]
 // CHECK: block.mma_start %{{.*}}, %{{.*}}, %[[B2]]
 // CHECK: block.mma_wait

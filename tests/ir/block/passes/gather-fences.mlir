@@ -56,7 +56,7 @@ tile.kernel @gathered(%v: !tile.ptr<bf16>, %h: !tile.ptr<bf16>, %g: !tile.ptr<f3
         %f = arith.extf %x : tensor<64x64xbf16> to tensor<64x64xf32>
         %scaled = arith.mulf %f, %gates : tensor<64x64xf32>
         %factor = arith.truncf %scaled : tensor<64x64xf32> to tensor<64x64xbf16>
-        %mine = block.acquire %own[%p] {block.own} : !block.ring<2, [64x64xbf16]>
+        %mine = block.acquire %own[%p] {block.consumer_filled} : !block.ring<2, [64x64xbf16]>
         %to_mine = block.part %mine[0] : !block.slot<[64x64xbf16]>
         block.write %to_mine, %factor : !block.shared<64x64xbf16>, tensor<64x64xbf16>
         block.publish %mine : !block.slot<[64x64xbf16]>
