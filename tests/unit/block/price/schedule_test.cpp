@@ -199,13 +199,13 @@ TEST(Schedule, SharesColumnsThatAreTooManyForAWarpgroup) {
   EXPECT_EQ(schedule->overlap, 0u); // both slots would be held
   latent.loop->wide = false;        // in several products, each of a warpgroup's
   ASSERT_TRUE(chooseSchedule(latent));
-  EXPECT_EQ(chooseSchedule(latent)->across, 1u);
+  EXPECT_EQ(chooseSchedule(latent)->splitColumns, 1u);
   latent.loop->sharedWords = 0; // sums that nobody can share
   EXPECT_FALSE(chooseSchedule(latent));
   latent.loop->words = latent.loop->fewerWords = 64 * 128; // few enough for one
   latent.loop->sharedWords = 64 * 96;
   ASSERT_TRUE(chooseSchedule(latent));
-  EXPECT_EQ(chooseSchedule(latent)->across, 0u);
+  EXPECT_EQ(chooseSchedule(latent)->splitColumns, 0u);
 }
 
 TEST(Schedule, WritesASecondFactorBeforeAStepMultiplies) {
