@@ -214,7 +214,8 @@ private:
     if (isSmall(x) || isSmall(y))
       return math.sub(isSmall(x) ? x : clamped(x), isSmall(y) ? y : clamped(y));
     auto minus = arith::SubIOp::create(b, loc, x, y);
-    Value below = compare(arith::CmpIPredicate::slt, x, y), negative = compare(arith::CmpIPredicate::slt, minus, math.constant(0));
+    Value below = compare(arith::CmpIPredicate::slt, x, y),
+          negative = compare(arith::CmpIPredicate::slt, minus, math.constant(0));
     Value wraps = arith::XOrIOp::create(b, loc, below, negative);
     Value limit = arith::SelectOp::create(b, loc, below, math.constant(-farthest), math.constant(farthest));
     return arith::SelectOp::create(b, loc, wraps, limit, clamped(minus));
