@@ -41,10 +41,8 @@ std::string listed(const std::set<std::string> &texts) {
 std::string machineOf(const BundleCondition &condition) {
   if (condition.kind != Kind::Cpu)
     return "GPUs of sm_" + std::to_string(condition.value) + (condition.kind == Kind::Gpu ? " and later" : "");
-  for (const char *target : {"avx2", "avx512", "sapphirerapids", "aarch64-neon", "aarch64-dotprod"})
-    if (cpuFeaturesOf(target) == uint64_t(condition.value))
-      return std::string("CPUs of ") + target;
-  return "CPUs like the one that compiled it";
+  const std::string target = cpuTargetOf(uint64_t(condition.value));
+  return target.empty() ? "CPUs like the one that compiled it" : "CPUs of " + target;
 }
 } // namespace
 

@@ -20,6 +20,11 @@ constexpr uint64_t bit(unsigned feature) { return uint64_t(1) << feature; }
 constexpr uint64_t avx2 = bit(AVX2) | bit(FMA) | bit(BMI) | bit(BMI2);
 constexpr uint64_t avx512 = avx2 | bit(AVX512F) | bit(AVX512BW) | bit(AVX512DQ) | bit(AVX512VL) | bit(AVX512CD) | bit(IFMA) |
                             bit(VBMI) | bit(VBMI2) | bit(VNNI) | bit(BITALG) | bit(POPCNT) | bit(BF16) | bit(GFNI);
+constexpr std::pair<const char *, uint64_t> targets[] = {{"avx2", avx2},
+                                                         {"avx512", avx512},
+                                                         {"sapphirerapids", avx512 | bit(FP16) | bit(AVXVNNI) | bit(AMX)},
+                                                         {"aarch64-neon", bit(NEON)},
+                                                         {"aarch64-dotprod", bit(NEON) | bit(DOTPROD) | bit(LSE)}};
 } // namespace
 
 #if defined(__x86_64__)
@@ -61,19 +66,19 @@ uint64_t cpuFeatures() {
 }
 #endif
 
+std::string cpuTargetOf(uint64_t features) {
+  for (auto &[name, needed] : targets)
+    if (features == needed)
+      return name;
+  return {};
+}
+
 uint64_t cpuFeaturesOf(std::string_view target) {
   if (target == "host")
     return cpuFeatures();
-  if (target == "avx2")
-    return avx2;
-  if (target == "avx512")
-    return avx512;
-  if (target == "sapphirerapids")
-    return avx512 | bit(FP16) | bit(AVXVNNI) | bit(AMX);
-  if (target == "aarch64-neon")
-    return bit(NEON);
-  if (target == "aarch64-dotprod")
-    return bit(NEON) | bit(DOTPROD) | bit(LSE);
+  for (auto &[name, features] : targets)
+    if (target == name)
+      return features;
   throw Error({Diagnostic::Kind::Value,
                "there is no CPU target '" + std::string(target) + "'",
                "host, avx2, avx512, sapphirerapids, aarch64-neon or aarch64-dotprod",

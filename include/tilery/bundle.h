@@ -62,6 +62,8 @@ std::vector<BundleEntry> parseBundle(std::string_view bytes);
 uint64_t cpuFeatures();
 /// Those that code for a CPU target ("host", "avx2", "aarch64-neon", ...) needs. Throws Error for another name.
 uint64_t cpuFeaturesOf(std::string_view target);
+/// The target whose code needs these; empty: no named one's does.
+std::string cpuTargetOf(uint64_t features);
 
 /// Entries, and the code of those variants that have run.
 class Bundle {

@@ -503,7 +503,7 @@ static bool readTensorArgument(PyObject *object, const char *name, Argument &arg
   argument.kind = Argument::Tensor;
   if (!readTensor(object, name, argument, owners))
     failArgument(name, "is a " + typeName(object) + "; a tensor, int, float, bool or None is expected",
-                 PyList_Check(object) ? "pass torch.tensor(" + std::string(name) + ")" : "");
+                 PyList_Check(object) ? "pass torch.tensor(" + std::string(name) + ") or a NumPy array" : "");
   return !argument.coded;
 }
 

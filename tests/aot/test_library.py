@@ -114,6 +114,11 @@ def test_types_that_code_was_not_compiled_for_are_named():
         library(of_tileon("*fp32, *fp32, *fp32, i32, 64")).call("add", x, x, x, 64, grid=1)
 
 
+def test_a_path_is_no_bundle():
+    with pytest.raises(TypeError, match="made of a bundle's bytes, got a str\n  hint: aot.Library.open"):
+        aot.Library("add.tilery")
+
+
 def sealed(*shape):
     array = at(0, *shape)
     array.flags.writeable = False

@@ -89,6 +89,9 @@ class Library:
     """
 
     def __init__(self, data: bytes) -> None:
+        if not isinstance(data, bytes):
+            message = f"a library is made of a bundle's bytes, got a {type(data).__name__}"
+            raise error(TypeError, message, hint="aot.Library.open(path) reads a file")
         self._bundle = _native.Bundle(data)
         self._numbers: dict[str, list[int]] = {}
         for number, name in enumerate(self._bundle.names):

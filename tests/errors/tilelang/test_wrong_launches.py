@@ -175,7 +175,7 @@ WRONG = {
     "list for a tensor": (
         lambda: ADD([1.0], ones(8, 4), 1),
         TypeError,
-        "argument 'A' is a list; a tensor, int, float, bool or None is expected\n  hint: pass torch.tensor(A)",
+        "argument 'A' is a list; a tensor, int, float, bool or None is expected\n  hint: pass torch.tensor(A) or a NumPy array",
     ),
     "float for an integer": (lambda: ADD(ones(8, 4), ones(8, 4), 1.5), TypeError, "Expect arg[2] to be int (`add.n` is int32)"),
     "read-only output": (

@@ -115,7 +115,8 @@ WRONG = {
     "list": (
         lambda: add[(1,)]([1.0], X, X, 32, 32),
         TypeError,
-        "argument 'x_ptr' is a list; a tensor, int, float, bool or None is expected\n  hint: pass torch.tensor(x_ptr)",
+        "argument 'x_ptr' is a list; a tensor, int, float, bool or None is expected\n"
+        "  hint: pass torch.tensor(x_ptr) or a NumPy array",
     ),
     "missing": (lambda: add[(1,)](X, X, X, 32), TypeError, "add() is missing the argument 'BLOCK_SIZE'"),
     "too many": (lambda: add[(1,)](X, X, X, 32, 32, 1), TypeError, "add() takes 5 arguments, got 6"),
