@@ -103,6 +103,23 @@ def test_what_is_measured_on_a_busy_machine_is_measured_again(others, measured):
     assert ("other programs had 50 % of the processors while they were measured" in said) == (others == 0.5), said
 
 
+@pytest.mark.parametrize(
+    "times, best",
+    [
+        ([40.0] * 9, 40.0),
+        ([10.0] * 8 + [90.0, 5.0], 10.0),
+        ([100.0] + [50.0] * 6 + [20.0] + [60.0] * 8 + [1.0], 20.0),
+        ([1000.0, 1.0], 1000.0),
+    ],
+)
+def test_a_rate_is_that_of_the_quickest_launch(times, best, monkeypatch):
+    """Of launches that others disturb, so many that some are left alone; but no more than a second."""
+    clock = iter(times)
+    monkeypatch.setattr(roofline, "time_call", lambda launch: next(clock))
+    tensors = [np.zeros(4096, np.float32), np.zeros(4096, np.float32)]
+    assert roofline._rate("roofline_copy", roofline._COPY, (1,), tensors, 1e9) == pytest.approx(1e12 / best)
+
+
 def test_a_launch_that_is_faster_than_what_was_measured_has_it_measured_again(measured):
     """Once; where data are in caches it says nothing."""
     calls = []

@@ -20,7 +20,9 @@ from ..timing import time_call, unrecorded
 from .busy import Others
 
 BUSY = 0.2  # a share of the processors
-_ROUNDS, _MILLISECONDS = 5, 100  # of a rate, at least: the best of short ones, which others leave alone now and then
+# Of a rate: the best of short launches, which others leave alone now and then. It is measured so long, and till so many launches
+# one after the other were no better, but no longer than ten times as long.
+_MILLISECONDS, _ROUNDS = 100, 8
 _COPY = """
 tile.kernel @roofline_copy(%x: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "x"},
                            %y: !tile.ptr<f32> {tile.divisibility = 16 : i64, tile.name = "y"}) {
@@ -128,12 +130,14 @@ def _rate(name: str, text: str, grid: tuple[int, ...], tensors: list[Any], amoun
     parameters = [(f"x{i}", "runtime") for i in range(len(tensors))]
     launcher = _native.Launcher(name, parameters, lambda kind, values: _Kernel(name, text, len(tensors), kind).plan())
     launch = launcher[grid]
-    times: list[float] = []
+    best, spent, no_better = float("inf"), 0.0, 0
     with unrecorded():
         launch(*tensors)
-        while len(times) < _ROUNDS or sum(times) < _MILLISECONDS:
-            times.append(time_call(lambda: launch(*tensors)))
-    return amount / (min(times) * 1e-3)
+        while spent < _MILLISECONDS or (no_better < _ROUNDS and spent < 10 * _MILLISECONDS):
+            took = time_call(lambda: launch(*tensors))
+            no_better = 0 if took < 0.97 * best else no_better + 1
+            best, spent = min(best, took), spent + took
+    return amount / (best * 1e-3)
 
 
 def _tensor(elements: int, device: int, half: bool = False) -> Any:
