@@ -4,6 +4,7 @@
 #include "compiler/block/price/warp_schedules.h"
 #include "tilery/environment.h"
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -128,10 +129,12 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
     return !turns || s.fetchers == 1; // a tile has blocks for one warpgroup
   }
   if (s.resident) {
-    s.loadRegisters = s.fetchers ? 64 : 32; // with 72 for places, too few are left for sums of 64 x 256
-    s.mathRegisters = ((s.consumers + 1) * registersOfLaunch(s) - s.loadRegisters) / s.consumers / 8 * 8;
+    unsigned loading = std::max(s.fetchers, 1u), given = registersOfLaunch(s);
+    // With 72 for places, too few are left for sums of 64 x 256; who computes what it writes alone has more of it.
+    s.loadRegisters = !s.fetchers ? 32 : !p.loop && s.fetchers == 1 ? 88 : 64;
+    s.mathRegisters = ((s.consumers + loading) * given - loading * s.loadRegisters) / s.consumers / 8 * 8;
     constexpr unsigned more = 8; // of addresses of results that threads store, of functions
-    return needed + more * (p.outputs.empty() + p.loop->functions) <= s.mathRegisters;
+    return needed + more * (p.outputs.empty() + (p.loop && p.loop->functions)) <= s.mathRegisters;
   }
   // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
   if (!(p.loop || p.readsFirst) || s.consumers < 2)
@@ -243,6 +246,16 @@ constexpr double fetchLatency = 600;
 /// A scheduler with one warp waits for most results of its instructions (measured: int4 weights, silu).
 constexpr double loneWarp = 6;
 
+/// What threads write takes the SM's instructions and accesses, and each warpgroup waits for what it loads, and for operands of its own. Nobody
+/// works while those of all blocks wait at once (measured: bytes as bf16, of 1 to 4 blocks; states of Mamba).
+double fetchCycles(const FetchWork &fetch, const Schedule &s) {
+  if (fetch.computed <= 0)
+    return fetch.copied;
+  double busy = fetch.copied + fetch.computed + fetch.work;
+  double waits = fetchLatency / std::max(s.joined, 1u) + (loneWarp - 1) * fetch.work / std::max(s.fetchers, 1u);
+  return busy / (1 - std::pow(waits / (busy + waits), std::max(s.resident, 1u)));
+}
+
 /// The tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
 StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
   double rate = 8192. / p.elementBytes;
@@ -252,10 +265,7 @@ StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
     return {operations / rate, 0, double(p.loop->slotBytes) / 64, lanes / 128, p.fetch ? p.fetch->copied : 0};
   }
   double bytes = double(s.k) * p.elementBytes;
-  double fetches = p.fetch ? p.fetch->copied : 0;
-  if (p.fetch && p.fetch->computed > 0) // two warps of a scheduler wait for each other's operands
-    fetches +=
-        (fetchLatency / std::max(s.joined, 1u) + p.fetch->computed + loneWarp * p.fetch->work) * (s.fetchers > 1 ? 0.6 : 1);
+  double fetches = p.fetch ? fetchCycles(*p.fetch, s) : 0;
   double first = p.unpack ? double(p.unpack->bytes) : p.m * bytes, lanes = p.unpack ? p.unpack->cycles : 0;
   return {2. * p.m * p.n * s.k / rate, p.m / 64 * (64. + p.n) * bytes / 128, (first + p.n * bytes) / 64, lanes, fetches};
 }
@@ -275,14 +285,15 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
   }
   // (A warpgroup unpacks while another one multiplies.)
   double products = s.consumers == 1 ? step.tensorCores + step.lanes : std::max(step.tensorCores, step.lanes);
-  double most = std::max({products, step.sharedMemory, step.copies, step.fetches});
-  // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
-  double underWay = (s.stages - 1.) * slotPitch(p, s);
-  double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
-  double lone = s.consumers == 1 && !s.instances ? 1.1 : 1; // nobody multiplies while a lone warpgroup waits or writes results
-  if (s.partial)                                            // another warpgroup multiplies while one adds
+  double most = std::max({products, step.sharedMemory, step.copies});
+  if (s.partial) // another warpgroup multiplies while one adds
     most += double(p.m) * p.n / 128 * s.k / s.partial * (s.consumers == 1 ? 1 : 0.25);
-  return most * std::max(1., 32768. / underWay) * (1 + late) * lone;
+  if (s.consumers == 1 && !s.instances && !s.resident) // nobody multiplies while a lone warpgroup waits or writes results
+    most *= 1.1;
+  // 32 KB have to be under way; a copy that comes late shows where few slots are ahead.
+  double underWay = (s.stages - 1.) * slotPitch(p, s) * std::max(s.resident, 1u);
+  double late = 0.05 * (std::max(int(std::min(p.stagesHint > 1 ? p.stagesHint : wantedSlots, wantedSlots)) - int(s.stages), 0));
+  return std::max(most, step.fetches) * std::max(1., 32768. / underWay) * (1 + late);
 }
 
 /// From the sums to memory, while that warpgroup's products rest.
@@ -385,12 +396,17 @@ std::vector<Warpgroups> warpgroupChoices(const ScheduleProblem &p) {
   else if (small && p.loop->waits)
     for (bool late : {true, false})
       choices.push_back({1, late, 0, 2});
+  bool computes = p.fetch && p.fetch->computed > 0;
   for (unsigned consumers : {2u, 3u, 1u})
     for (bool late : {true, false}) {
-      choices.push_back({consumers, late, p.fetch ? 1u : 0u});
-      if (p.fetch && p.fetch->computed > 0)
+      if (computes)
         choices.push_back({consumers, late, 2});
+      choices.push_back({consumers, late, p.fetch ? 1u : 0u});
     }
+  // Another block's threads work while one's wait; what is only loaded, at places that are computed, gains nothing (measured).
+  if (computes && p.fetch->work > 0 && !p.loop && !p.fetch->turned && p.m == 64)
+    for (auto [fetchers, resident] : {std::pair(1u, 2u), std::pair(2u, 2u), std::pair(1u, 3u)})
+      choices.push_back({1, true, fetchers, resident});
   if (p.loop && !p.fetch)
     choices.push_back({2, false, 0, 2});
   if (p.deals && p.cluster == 0 && !p.partial)
