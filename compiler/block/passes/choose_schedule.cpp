@@ -518,8 +518,7 @@ struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp
   void say(const std::string &text) { block::explain(getOperation(), text); }
 
   /// Why the general path is cheaper, unless somebody asked for a schedule; empty: it is not.
-  static std::string cheaperElsewhere(const ScheduleProblem &problem, Schedule schedule) {
-    schedule.joined = 0; // the two were measured beside each other so
+  static std::string cheaperElsewhere(const ScheduleProblem &problem, const Schedule &schedule) {
     double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
     if (!problem.gpu.warpgroups || !problem.fetch || problem.loop || here <= general ||
         !environmentText("TILERY_SCHEDULE").value_or("").empty())
