@@ -219,9 +219,8 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         llvm::Value *step = nullptr;
         {
           AtLevel at(*this, 0);
-          // A number that is assumed to run does so in no step at all (areStill).
-          bool isStill = !point[d].uniform() && state.inRuns.contains(separable.getSteps()[d]);
-          step = isStill ? e.i64(0) : wide(separable.getSteps()[d]);
+          auto known = point[d].uniform() ? state.numbers.end() : state.numbers.find(separable.getSteps()[d]);
+          step = known != state.numbers.end() ? e.i64(known->second) : wide(separable.getSteps()[d]);
         }
         addTerm(where, point[d], step);
       } else {

@@ -559,10 +559,14 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
     return sum(linear(op.lhs, point), linear(op.rhs, point), true);
   case Kind::multiply: {
     Linear x = linear(op.lhs, point), y = linear(op.rhs, point);
-    if (x.lanes || x.step)
+    bool moves = x.lanes || x.step;
+    if (moves)
       std::swap(x, y);
     if (x.lanes || x.step)
       break;
+    if (y.lanes || y.step)
+      if (auto known = state.numbers.find(givenNumber(moves ? op.rhs : op.lhs)); known != state.numbers.end())
+        x.base = e.i64(known->second);
     Linear r; // x is the same in all lanes
     r.level = std::max(x.level, y.level);
     AtLevel at(*this, r.level);

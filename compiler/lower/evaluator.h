@@ -155,6 +155,9 @@ public:
   bool readsSquares() const { return !threads; }
   /// Code after which what was assumed of runs in it is forgotten.
   class AssumedRuns;
+  /// Code where numbers of the launch that lanes' places are multiplied by are what they were found to be. What is the same in all lanes
+  /// is computed of the numbers themselves, for it may be computed outside of that code.
+  class AssumedNumbers;
   /// Code after which values at owned elements (Index::owned) need not dominate anything.
   class OwnedScope;
 
@@ -242,6 +245,7 @@ private:
     llvm::SmallVector<KnownBound> known;
     llvm::DenseMap<mlir::Value, llvm::Value *> consecutive;
     llvm::SmallDenseMap<mlir::Value, RunTable, 2> inRuns;
+    llvm::SmallDenseMap<mlir::Value, int64_t, 2> numbers;
     llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
     llvm::ArrayRef<llvm::Value *> square;
     llvm::SmallVector<InSegment, 0> segment;
@@ -413,6 +417,21 @@ public:
 private:
   Evaluator &evaluator;
   decltype(State::inRuns) before;
+};
+
+class Evaluator::AssumedNumbers {
+public:
+  AssumedNumbers(Evaluator &evaluator, llvm::ArrayRef<mlir::Value> scalars, int64_t number)
+      : evaluator(evaluator), before(evaluator.state.numbers) {
+    for (mlir::Value scalar : scalars)
+      evaluator.state.numbers[scalar] = number;
+  }
+  ~AssumedNumbers() { evaluator.state.numbers = std::move(before); }
+  AssumedNumbers(const AssumedNumbers &) = delete;
+
+private:
+  Evaluator &evaluator;
+  decltype(State::numbers) before;
 };
 
 class Evaluator::OwnedScope {

@@ -59,6 +59,19 @@ public:
     }
   }
 
+  /// The scalars that places along the row are multiplied by which are neighbours where all of these are 1.
+  llvm::SetVector<Value> factorsOfRows() {
+    llvm::SetVector<Value> all;
+    for (auto &[value, loops] : offsets) {
+      llvm::SetVector<Value> own;
+      llvm::SaveAndRestore assumed(ones, &own);
+      paces.clear();
+      if (MaybePace pace = paceOf(value, loops); pace && pace->by == 1)
+        all.insert_range(own);
+    }
+    return all;
+  }
+
   /// Whether anything in it moves.
   bool expression(Value value, ArrayRef<int> loops) {
     Operation *op = value.getDefiningOp();
@@ -135,7 +148,10 @@ private:
     return there[value] = all;
   }
 
-  void offset(Value value, ArrayRef<int> loops) { addresses |= expression(value, loops); }
+  void offset(Value value, ArrayRef<int> loops) {
+    addresses |= expression(value, loops);
+    offsets.push_back({value, SmallVector<int>(loops)});
+  }
 
   MaybePace paceOf(Value value, ArrayRef<int> loops) {
     if (!isa<RankedTensorType>(value.getType()) || !llvm::is_contained(loops, dim))
@@ -175,9 +191,13 @@ private:
       return inner ? paceOf(op.lhs, *inner) : std::nullopt;
     }
     case Kind::multiply:
+      if (Value factor = ones && both() && !x->by != !y->by ? givenNumber(x->by ? op.rhs : op.lhs) : Value()) {
+        ones->insert(factor);
+        return Pace{x->by + y->by, x->foreseen || y->foreseen};
+      }
       break;
     case Kind::opaque: // integers that hang on a condition
-      if (size_t before = found.size(); isa<arith::CmpIOp>(op.op)) {
+      if (size_t before = found.size(); !ones && isa<arith::CmpIOp>(op.op)) {
         comparison(op.op, loops);
         if (found.size() > before)
           return Pace{0, found.back().foreseen};
@@ -250,6 +270,8 @@ private:
 
   bool masksAreCheap = true; // of what is looked at: vectors compare positions with a segment's (segment_masks.cpp)
   unsigned comparisons = 0;
+  llvm::SetVector<Value> *ones = nullptr;                  // where paces are those of factors that are 1: these
+  SmallVector<std::pair<Value, SmallVector<int>>> offsets; // places along a row, as they are computed
   const Plan &plan;
   int dim;
   unsigned maskedBits;
@@ -262,7 +284,17 @@ private:
 };
 } // namespace
 
-SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits, Operation *around) {
+Value givenNumber(Value tile) {
+  for (analysis::IntegerOp op = analysis::integerOpOf(tile);; op = analysis::integerOpOf(op.lhs)) {
+    if (op.kind == Kind::splat)
+      return analysis::constantOf(op.lhs) ? Value() : op.lhs;
+    if (op.kind != Kind::extend && op.kind != Kind::reindex)
+      return {};
+  }
+}
+
+SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits, Operation *around,
+                               SmallVectorImpl<Value> *factors) {
   SteadyFinder finder(plan, nest, dim, maskedBits, around);
   bool reduces = false;
   SmallVector<int> loops;
@@ -289,8 +321,11 @@ SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsi
       return {};
     }
   }
-  if (finder.addresses)
+  if (finder.addresses) {
+    if (factors)
+      llvm::append_range(*factors, finder.factorsOfRows());
     return finder.found;
+  }
   // Values and masks alone: each lane would divide for itself.
   auto divides = [](const Steady &steady) {
     return steady.moves && isa<tile::DivOp, tile::RemOp>(steady.result.getDefiningOp());

@@ -317,12 +317,12 @@ void NestEmitter::outer(unsigned dim) {
   point[dim] = evaluator.constant(0);
 }
 
-// Whether all steps are 0, and there are some (i1).
-static llvm::Value *areStill(Evaluator &evaluator, ArrayRef<Value> steps) {
+// Whether all of these scalars are that number, and there are some (i1).
+static llvm::Value *areAll(Evaluator &evaluator, ArrayRef<Value> scalars, int64_t number) {
   auto &b = evaluator.e.b;
-  llvm::Value *all = b.getInt1(!steps.empty());
-  for (Value step : steps)
-    all = b.CreateAnd(all, b.CreateICmpEQ(evaluator.wide(step), evaluator.e.i64(0)));
+  llvm::Value *all = b.getInt1(!scalars.empty());
+  for (Value scalar : scalars)
+    all = b.CreateAnd(all, b.CreateICmpEQ(evaluator.wide(scalar), evaluator.e.i64(number)));
   return all;
 }
 
@@ -356,22 +356,27 @@ void NestEmitter::inner() {
   auto anywhere = [&] {
     bool mayBeStill = wide && !square && ofTile.empty() && evaluator.readsSquares();
     SmallVector<Value> steps = mayBeStill ? stepsOfLoads(evaluator.plan, *nest, innerDim) : SmallVector<Value>();
-    twice(areStill(evaluator, steps), [&](bool still) {
+    twice(areAll(evaluator, steps, 0), [&](bool still) {
       explain::Aside rare(still);
-      Evaluator::AssumedRuns assumed(evaluator);
-      for (Value step : still ? ArrayRef<Value>(steps) : ArrayRef<Value>())
-        evaluator.assumeRuns(step);
+      Evaluator::AssumedNumbers known(evaluator, still ? ArrayRef<Value>(steps) : ArrayRef<Value>(), 0);
       withAnySteps();
     });
   };
-  SmallVector<Steady> values = steadyInRow();
+  SmallVector<Value> factors;
+  SmallVector<Steady> values = steadyInRow(&factors);
   if (values.empty())
     return anywhere();
   llvm::Value *areLong =
       Segments(evaluator, values, point, innerDim, nest->shape[innerDim]).areLong(std::max(lanes, leastSegment));
   twice(areLong, [&](bool segments) {
     explain::Aside rare(!segments);
-    segments ? innerSegments(values, own, restricted) : anywhere();
+    if (!segments)
+      return anywhere();
+    twice(areAll(evaluator, factors, 1), [&](bool neighbours) {
+      explain::Aside apart(!neighbours && !factors.empty());
+      Evaluator::AssumedNumbers known(evaluator, neighbours ? ArrayRef<Value>(factors) : ArrayRef<Value>(), 1);
+      innerSegments(values, own, restricted);
+    });
   });
 }
 

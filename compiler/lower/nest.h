@@ -127,7 +127,7 @@ private:
     llvm::Value *end;
     llvm::Value *holds; // i1: all bounds do, and everything is its chosen operand
   };
-  llvm::SmallVector<Steady> steadyInRow() const;
+  llvm::SmallVector<Steady> steadyInRow(llvm::SmallVectorImpl<mlir::Value> *factors = nullptr) const;
   void inSegments(llvm::ArrayRef<Steady> values, llvm::ArrayRef<KnownBound> bounds, Range row,
                   llvm::function_ref<llvm::Value *(Segments &, const Stretch &)> body);
   void innerSegments(llvm::ArrayRef<Steady> values, llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction);

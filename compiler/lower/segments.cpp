@@ -111,11 +111,11 @@ void Segments::know(Evaluator::Segment &segment, const Index &first, bool forese
       segment.add(steady, pointOf(steady, first));
 }
 
-SmallVector<Steady> NestEmitter::steadyInRow() const {
+SmallVector<Steady> NestEmitter::steadyInRow(SmallVectorImpl<Value> *factors) const {
   if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
       nest->shape[innerDim] < 2 * int64_t(std::max(lanes, leastSegment)) || lanes == 1)
     return {};
-  return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits);
+  return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits, nullptr, factors);
 }
 
 // `body` walks the elements of a stretch, or the first of them, and returns where it has ended.

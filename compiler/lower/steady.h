@@ -22,9 +22,13 @@ struct Steady {
 /// What the sinks of a nest compute along its dimension `dim` to find places, or divide for masks and values; operands stand before
 /// what is computed of them. Empty: no quotient changes along a row, or lanes are not walked so. `around`: a loop that runs within
 /// the row's elements, in front of which all must be known; null: none.
-/// `maskedBits`: of the machine (target.h).
+/// `maskedBits`: of the machine (target.h). `factors`: scalars are added that are known at run time only, and must be 1 for places of
+/// theirs to lie side by side.
 llvm::SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits,
-                                     mlir::Operation *around = nullptr);
+                                     mlir::Operation *around = nullptr, llvm::SmallVectorImpl<mlir::Value> *factors = nullptr);
+
+/// The scalar that an integer tile holds in every lane, if it is known at run time only.
+mlir::Value givenNumber(mlir::Value tile);
 
 /// The nest dimension of each of the operand's where the op moves its lanes; `loops`: of the result's. Nothing for other ops.
 std::optional<llvm::SmallVector<int>> loopsOfOperand(mlir::Operation *op, llvm::ArrayRef<int> loops);
