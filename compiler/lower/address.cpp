@@ -63,6 +63,28 @@ void Evaluator::addLinear(Address &address, const Linear &l) {
     addOffsets(address, l.lanes);
 }
 
+// Windows of rows side by side overlap: what one row reads a row further down is what the next one reads here.
+llvm::Value *Evaluator::offsetAt(tile::AccessOp access, ArrayRef<Index> point) {
+  auto isBehind = [&](unsigned d) { return point[d].behind >= 0 && access.isStrided(d); };
+  auto dims = llvm::filter_to_vector(llvm::seq<unsigned>(0, point.size()), isBehind);
+  if (dims.empty())
+    return wide(access.getOffset());
+  constexpr auto address = analysis::Wrapping::address;
+  analysis::IndexPolynomial sum = analysis::polynomialOf(access.getOffset(), address);
+  for (unsigned d : dims)
+    sum = sum + analysis::IndexPolynomial(point[d].behind) * analysis::polynomialOf(access.getSteps()[d], address);
+  auto known = llvm::find(offsets, sum);
+  if (known == offsets.end())
+    known = offsets.insert(offsets.end(), std::move(sum));
+  llvm::Value *&result = levels[0].memo[Key{&*known, {}}];
+  if (result)
+    return result;
+  llvm::Value *offset = wide(access.getOffset());
+  for (unsigned d : dims)
+    offset = e.b.CreateAdd(offset, e.b.CreateMul(wide(access.getSteps()[d]), e.i64(point[d].behind)));
+  return result = offset;
+}
+
 // A tile of pointers: a common base and integer offsets where that form exists, else one pointer a lane.
 void Evaluator::addPointers(Address &address, Value pointers, ArrayRef<Index> point) {
   auto &b = e.b;
@@ -202,7 +224,7 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
     auto separable = place.getDefiningOp<tile::AccessOp>();
     {
       AtLevel at(*this, 0);
-      where.pointer = b.CreateGEP(e.memoryType(where.element), scalar(separable.getBase()), wide(separable.getOffset()));
+      where.pointer = b.CreateGEP(e.memoryType(where.element), scalar(separable.getBase()), offsetAt(separable, point));
     }
     setScope(where, separable.getBase());
     if (threads)
@@ -222,7 +244,12 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
           auto known = point[d].uniform() ? state.numbers.end() : state.numbers.find(separable.getSteps()[d]);
           step = known != state.numbers.end() ? e.i64(known->second) : wide(separable.getSteps()[d]);
         }
-        addTerm(where, point[d], step);
+        Index index = point[d];
+        if (index.behind > 0) { // that is in the offset
+          AtLevel at(*this, index.level);
+          index.base = b.CreateSub(index.base, e.i64(index.behind));
+        }
+        addTerm(where, index, step);
       } else {
         auto known = state.inRuns.find(separable.getSteps()[d]);
         if (known != state.inRuns.end() && known->second.masks) {

@@ -1,9 +1,11 @@
 #pragma once
 // Emits lanes of tile values by pulling: the value at a point is computed from its operands at the points they are read at, down to
 // loads, stored tiles and scalars. What depends on outer loops only is emitted there, once.
+#include "compiler/analysis/index_polynomial.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/steady.h"
+#include <deque>
 #include <map>
 
 namespace tilery::lower {
@@ -18,6 +20,7 @@ struct Index {
   int loop = -1;                // the nest dimension it is exactly the counter of, -1: none
   bool owned = false;     // of an element that this thread has in every nest: what is computed there stays known (OwnedScope)
   bool ofThreads = false; // neighbouring threads have neighbours along it, one element each
+  int16_t behind = -1;    // of rows side by side: so many behind the first of them; -1: it is of none
   bool uniform() const { return step == 0 && !lanes; }
 };
 using Point = llvm::SmallVector<Index, 4>;
@@ -327,6 +330,8 @@ private:
   Lanes loadSpread(const Address &address);
   /// Lanes of scratch memory that lie near each other; null where single loads are better.
   Lanes loadNear(const Address &address);
+  /// An access's first place, with what rows side by side lie behind the first of them: equal sums are one value.
+  llvm::Value *offsetAt(tile::AccessOp access, llvm::ArrayRef<Index> point);
   void addPointers(Address &address, mlir::Value pointers, llvm::ArrayRef<Index> point);
   void addLinear(Address &address, const Linear &linear);
   void setScope(Address &address, mlir::Value pointer);
@@ -341,6 +346,7 @@ private:
   Memo owned;                                    // values at owned elements
   llvm::DenseMap<llvm::Value *, Spread> spreads; // what vectors of indices are made of
   std::vector<Level> levels;
+  std::deque<analysis::IndexPolynomial> offsets; // that offsetAt has met
 };
 
 class Evaluator::Body : Region {

@@ -309,6 +309,8 @@ void NestEmitter::outer(unsigned dim) {
   if (restricted)
     range = clamp(bound, size);
   Evaluator::Assumption holds(evaluator, restricted ? ArrayRef<KnownBound>(bound) : ArrayRef<KnownBound>());
+  if (dim == together)
+    return rowsFrom(dim, range);
   loop(range.from, range.to, 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
     point[dim] = Index{i, 0, nullptr, evaluator.level(), 1, int(dim)};
     outer(dim + 1);
@@ -336,6 +338,10 @@ void NestEmitter::inner() {
       own.push_back(bound);
     else if (down && bound.loop == int(*down))
       ofRows.push_back(bound);
+  if (together) {
+    KnownBound only;
+    return innerRows(own, bounds, restriction(innerDim, only) ? &only : nullptr);
+  }
   planPrefetches(seen);
   there = surelyThere(bounds, around);
   if (!reductions.empty())

@@ -55,6 +55,10 @@ struct NestState {
   llvm::DenseMap<mlir::Value, llvm::Value *> nextScalars; // as the next program has them, while prefetches are chosen
   std::optional<unsigned> down;            // the dimension that columns are reduced along, walked within those of a vector
   llvm::MutableArrayRef<Lanes> columnSums; // of the current vector of columns, for the sinks to come
+  std::optional<unsigned> together;        // the dimension of rows that are computed side by side
+  unsigned rowsAtMost = 1;                 // of these, at once
+  llvm::Value *rowsEnd = nullptr;          // where they end
+  llvm::Value *rowsApart = nullptr;        // i1: those of a store do not overlap
   std::optional<unsigned> square;          // the dimension of squares' rows, walked within the other outer ones
   unsigned squareRows = 0;
   bool inSquares = false;                // columns are reduced in squares
@@ -121,6 +125,11 @@ private:
   void innerStatic();
   /// `aligned`: the nest's only store, whose main loop then starts at a full vector's alignment and bypasses the cache.
   void innerBounded(llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction, tile::StoreOp aligned = {});
+  // -- rows side by side (rows.cpp)
+  std::optional<unsigned> rowsTogether() const;
+  void rowsFrom(unsigned dim, Range range);
+  void innerRows(llvm::ArrayRef<KnownBound> bounds, llvm::ArrayRef<KnownBound> allBounds, const KnownBound *restriction);
+  void rowsAtOnce(llvm::ArrayRef<Index> rows, llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction);
   // -- rows of flattened indices (segments.cpp)
   struct Stretch {
     Index first;

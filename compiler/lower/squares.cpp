@@ -182,8 +182,10 @@ void NestEmitter::elements() {
   llvm::Value *apart = square ? apartInSquares() : nullptr;
   if (auto *known = llvm::dyn_cast_or_null<llvm::ConstantInt>(apart); known && known->isZero())
     square.reset();
-  if (!square)
+  if (!square) {
+    together = rowsTogether();
     return outer(0);
+  }
   llvm::SaveAndRestore width(lanes, std::min(lanes, mostRows));
   for (const Sink &sink : nest->sinks)
     if (sink.kind == Sink::Store && nest->shape[*square] > 1)
