@@ -1,5 +1,5 @@
-// Rows side by side. A sum of products whose one factor all rows of a nest share (a window's weights) reads two vectors for each product.
-// Some rows at once read what they share once, of windows that overlap too.
+// Rows side by side. A sum of products whose one factor all rows of a nest share (a window's weights) reads two vectors for each
+// product. Some rows at once read what they share once, of windows that overlap too.
 #include "compiler/lower/nest.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
