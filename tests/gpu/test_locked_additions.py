@@ -1,5 +1,5 @@
-"""What programs add to tiles under a lock, as where a gradient is the sum of what many programs multiply: on Hopper it takes the block path,
-each element added in one step. Integers small enough that no sum is rounded, whatever the order."""
+"""What programs add to tiles under a lock, as where a gradient is the sum of what many programs multiply: on Hopper it takes
+the block path, each element added in one step. Integers small enough that no sum is rounded, whatever the order."""
 
 import re
 

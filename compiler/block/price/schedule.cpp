@@ -481,6 +481,8 @@ void addCandidates(const ScheduleProblem &p, Schedule s, std::vector<Candidate> 
     if (s.splitColumns && s.computedSlots && slotsThatFit(p, s) < 2) // then consumers wait for each other in each step
       s.computedSlots = 1;
     s.stages = unsigned(std::min<int64_t>(slotsThatFit(p, s), slotsOfUse(p, s)));
+    if (!p.loop && s.stages > 2) // warpgroups drift apart: one waits for its loads under the other's products
+      s.ahead = 0;
     s.joined = joinedSteps(p, s);
     s.boxed = bringsBox(p, s);
     unsigned fewest = p.loop && p.loop->oneSlot ? fewestSlots(p, s) : 2;
