@@ -111,7 +111,7 @@ def column_kernel(x, o, stride, B: tl.constexpr):
     tl.store(o + r, v + 1)
 
 
-@pytest.mark.parametrize("stride, distance", [(48, "a stride apart"), (1, None)])
+@pytest.mark.parametrize("stride, distance", [(48, "a stride of the tensor apart"), (1, None)])
 def test_threads_that_read_an_element_each_far_apart(stride, distance):
     code = made(lambda: column_kernel[(1,)](torch.empty(128 * 48), torch.empty(128), stride, B=128))
     assert [each.fault for each in code.findings] == (["gather"] if distance else [])
