@@ -186,7 +186,8 @@ class Arranged:
             raise error(
                 IndexError,
                 f"`{parameter.name}` is no tile here but holds tiles, each at {taken}",
-                hint=f"take one of them first: `{parameter.name}[{place}]`",
+                hint=f"take one of them first: `{parameter.name}[{place}]`; one tile of all is "
+                "`x.dtype = x.dtype.ravel()` in the arrangement",
             )
         outer, inner = indices[: parameter.middle], indices[parameter.middle :]
         ranges = [tracer().range_of(i) if elements.number(i) is None else None for i in inner]
