@@ -144,6 +144,9 @@ private:
     Bound &bound = result.bounds[dim];
     auto step = constantOf(difference->steps[dim]);
     bool affine = !difference->vectors[dim] && step && *step != 0 && (predicate != P::eq || std::abs(*step) == 1);
+    if (int64_t most = farthest / 2 / difference->shape[dim];
+        far && affine) // what stands for what is farther lies beyond all lanes
+      affine = *step < most && *step > -most;
     if (!affine && far) {
       if (!isAlong(*x, dim) || !isAlong(*y, dim))
         return std::nullopt;

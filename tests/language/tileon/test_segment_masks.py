@@ -60,3 +60,24 @@ def test_bounds_of_any_size(device, low, high):
         masked[(2,)](x, out, n, width, low, high, 2, 1, True, 256, debug=debug)
         results.append(out)
     assert torch.equal(*results)
+
+
+@tileon.jit
+def far_apart(x, out, n, STEP: tl.constexpr, HOW: tl.constexpr):
+    i = tl.arange(0, 8)
+    at = i.to(tl.int64) * STEP
+    mask = at < n if HOW == "less" else n <= at if HOW == "not less" else at > n
+    tl.store(out + i, tl.load(x + i, mask=mask, other=-1.0))
+
+
+@pytest.mark.parametrize("how", ["less", "not less", "greater"])
+@pytest.mark.parametrize("step", [1 << 57, 1 << 59, (1 << 60) - 1, 1 << 60, -(1 << 60)])
+@pytest.mark.parametrize("n", [LEAST, MOST, 5 << 60, (5 << 60) + 1, -(6 << 60), (1 << 62) + 3])
+def test_lanes_as_far_apart_as_bounds(device, n, step, how):
+    x = torch.rand(8)
+    results = []
+    for debug in (False, True):
+        out = torch.full((8,), -77.0)
+        far_apart[(1,)](x, out, n, step, how, debug=debug)
+        results.append(out)
+    assert torch.equal(*results)
