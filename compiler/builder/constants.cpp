@@ -1,4 +1,5 @@
 // Literals: numbers that take their type from what they meet.
+#include "compiler/analysis/integer_op.h"
 #include "compiler/builder/impl.h"
 #include <cmath>
 #include <limits>
@@ -97,6 +98,8 @@ Value Builder::materialize(const Operand &operand) {
   const Literal &literal = std::get<Literal>(operand);
   return constant(literal, literalType(impl->policy, literal));
 }
+
+std::optional<int64_t> Builder::knownNumber(const Value &value) { return analysis::constantOf(impl->raw(value)); }
 
 Value Builder::full(const Shape &shape, const Operand &value, DType dtype) {
   if (auto *literal = std::get_if<Literal>(&value))

@@ -2,6 +2,7 @@
 #include "compiler/foreign/ptx_program.h"
 #include "compiler/foreign/text.h"
 #include <algorithm>
+#include <map>
 
 namespace tilery {
 using namespace foreign;
@@ -27,11 +28,14 @@ public:
     }
   }
 
+  /// Whether the text is to have an argument's number in place of a register.
+  bool isImmediate(size_t number) const { return number < letters.size() && (letters[number] == "n" || letters[number] == "i"); }
+
   DType constraint(size_t number) {
     std::optional<DType> found = number < letters.size() ? registerOf(letters[number]) : std::nullopt;
     if (!found)
       b.fail(Diagnostic::Kind::Value, "constraint " + std::to_string(number) + " of '" + code.constraints + "' names no register",
-             "known: r, f, h, l, d");
+             "known: r, f, h, l, d; n and i for numbers that are known");
     return *found;
   }
 
@@ -123,12 +127,25 @@ std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vecto
   size_t number = 0;
   for (const InlineAsm::Result &result : code.results)
     number += packing.count(result);
+  std::map<std::string, std::string> immediates;
   for (const Value &argument : arguments) {
+    if (packing.isImmediate(number)) {
+      std::optional<int64_t> known = b.knownNumber(argument);
+      if (!known)
+        b.fail(Diagnostic::Kind::Value,
+               "constraint " + std::to_string(number) + " of '" + code.constraints + "' asks for a number that is known, and its argument is computed",
+               "make it a tl.constexpr, or write r for a register");
+      immediates[name(number++)] = std::to_string(*known);
+      continue;
+    }
     Value flat = sizes.empty() ? b.reshape(argument, {1}) : b.reshape(b.broadcastTo(argument, sizes), {lanes});
     for (const Value &value : packing.registers(flat, packing.constraint(number)))
       program.set(name(number++), value);
   }
-  for (const PtxInstruction &instruction : readPtx(code.text))
+  for (PtxInstruction instruction : readPtx(code.text)) {
+    for (std::string &operand : instruction.operands)
+      if (auto known = immediates.find(operand); known != immediates.end())
+        operand = known->second;
     try {
       program.run(instruction);
     } catch (const NotUnderstood &unknown) {
@@ -136,6 +153,7 @@ std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vecto
              "the instruction `" + unknown.text + "` of inline_asm_elementwise is not understood",
              "write it with functions of tl: they compile for every target");
     }
+  }
 
   std::vector<Value> results;
   number = 0;

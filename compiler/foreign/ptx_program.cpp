@@ -55,6 +55,14 @@ bool isKnown(const std::string &name, const std::string &modifier) {
   return false;
 }
 
+/// The numbers of which a register holds two.
+std::optional<DType> pairType(std::string_view word) {
+  using enum DType;
+  static const std::pair<const char *, DType> table[] = {{"f16x2", F16},     {"bf16x2", BF16},   {"u16x2", U16},
+                                                         {"s16x2", I16},     {"e4m3x2", F8E4M3}, {"e5m2x2", F8E5M2}};
+  return lookUp(table, word);
+}
+
 /// The type of twice the bits, of wide products.
 DType wider(DType type) {
   switch (type) {
@@ -227,6 +235,8 @@ Value PtxProgram::value(const PtxInstruction &each) {
   const std::vector<std::string> &operands = each.operands;
   if (name == "cvt" && each.operands.size() == 3)
     return packed(each);
+  if (!each.modifiers.empty() && pairType(each.modifiers.back()))
+    return ofPairs(each);
   std::vector<DType> kinds;
   for (const std::string &modifier : each.modifiers) {
     if (!isKnown(name, modifier))
@@ -430,14 +440,46 @@ Value PtxProgram::converted(const PtxInstruction &each, DType to, DType from) {
   return b.cast(x, to, has(each, "rz") && narrows);
 }
 
+/// `fma.rn.f16x2 d, a, b, c`, `cvt.rn.f16x2.e4m3x2 d, a`: both numbers of a register alike.
+Value PtxProgram::ofPairs(const PtxInstruction &each) {
+  std::vector<std::string> words = each.modifiers;
+  DType from = *pairType(words.back()), to = from;
+  words.pop_back();
+  bool converts = each.name == "cvt";
+  if (converts) {
+    std::optional<DType> result = words.empty() ? std::nullopt : pairType(words.back());
+    if (!result || isFloat8(*result) == isFloat8(from) || !isFloat(*result) || !isFloat(from))
+      throw NotUnderstood{};
+    to = *result;
+    words.pop_back();
+    if (words != (isFloat8(to) ? std::vector<std::string>{"rn", "satfinite"} : std::vector<std::string>{"rn"}))
+      throw NotUnderstood{};
+  } else if (isFloat8(from) || !std::ranges::all_of(words, [&](const std::string &word) { return isKnown(each.name, word); })) {
+    throw NotUnderstood{};
+  }
+  unsigned bits = bitWidth(from), resultBits = bitWidth(to);
+  Value halves[2];
+  for (unsigned k : {0, 1}) {
+    std::vector<Value> sources;
+    for (size_t n = 1; n < each.operands.size(); ++n) {
+      Value pair = read(each.operands[n], unsignedOf(2 * bits));
+      sources.push_back(b.bitcast(b.cast(b.binary(BinaryOp::Shr, pair, Literal(int64_t(k * bits))), unsignedOf(bits)), from));
+    }
+    Value result = !converts        ? arithmetic(each, from, sources)
+                   : isFloat8(to)   ? b.castFinite(at(sources, 0), to)
+                                    : b.cast(at(sources, 0), to);
+    halves[k] = b.cast(b.bitcast(result, unsignedOf(resultBits)), unsignedOf(2 * resultBits));
+  }
+  return b.binary(BinaryOp::Or, b.binary(BinaryOp::Shl, halves[1], Literal(int64_t(resultBits))), halves[0]);
+}
+
 /// `cvt.rn.bf16x2.f32 d, a, b`: two floats in a register, the first one in its upper half.
 Value PtxProgram::packed(const PtxInstruction &each) {
-  static const std::pair<const char *, DType> types[] = {
-      {"f16x2", DType::F16}, {"bf16x2", DType::BF16}, {"e4m3x2", DType::F8E4M3}, {"e5m2x2", DType::F8E5M2}};
   std::vector<std::string> words = each.modifiers;
-  if (words.size() < 2 || words.back() != "f32")
+  std::optional<DType> pair = words.size() < 2 ? std::nullopt : pairType(words[words.size() - 2]);
+  if (!pair || !isFloat(*pair) || words.back() != "f32")
     throw NotUnderstood{};
-  DType to = known(types, words[words.size() - 2]);
+  DType to = *pair;
   words.resize(words.size() - 2);
   bool narrow = isFloat8(to);
   if (words != (narrow ? std::vector<std::string>{"rn", "satfinite"} : std::vector<std::string>{"rn"}) &&

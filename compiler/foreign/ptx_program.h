@@ -39,6 +39,7 @@ private:
   Value lookedUp(const std::vector<Value> &x, int64_t table);
   Value converted(const PtxInstruction &instruction, DType to, DType from);
   Value packed(const PtxInstruction &instruction);
+  Value ofPairs(const PtxInstruction &instruction);
   Value moved(const PtxInstruction &instruction, DType kind);
   Value memory(const PtxInstruction &instruction, DType kind);
   Value special(std::string_view name);

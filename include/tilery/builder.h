@@ -281,6 +281,8 @@ public:
 
   // Values.
   Value constant(const Literal &value, DType dtype);
+  /// The integer that every lane of a value is known to hold while the program is built.
+  std::optional<int64_t> knownNumber(const Value &value);
   /// The literal with the type it has by itself (policy: 1 -> int32, 1 << 40 -> int64, 1.5 -> float32, True -> bool).
   Value materialize(const Operand &operand);
   Value full(const Shape &shape, const Operand &value, DType dtype);

@@ -377,6 +377,12 @@ def asm_constraints(x_ptr, BLOCK: tl.constexpr):
 
 
 @tileon.jit
+def asm_known_number(x_ptr, n, BLOCK: tl.constexpr):
+    x = tl.arange(0, BLOCK)
+    tl.store(x_ptr + x, tl.inline_asm_elementwise("add.s32 $0, $1, $2;", "=r,r,n", [x, n], tl.int32, True, 1))
+
+
+@tileon.jit
 def philox_of_floats(x_ptr, BLOCK: tl.constexpr):
     tl.store(x_ptr + tl.arange(0, BLOCK), tl.rand(1.5, tl.arange(0, BLOCK)))
 

@@ -86,7 +86,7 @@ def test_types_of_libraries():
     import torch
 
     dtypes = tilelang.language.dtypes
-    assert tilelang.DataType is tvm.DataType and tilelang.DataType("int8x4").lanes == 4
+    assert tilelang.DataType is tvm.DataType is T.DataType and tilelang.DataType("int8x4").lanes == 4
     assert dtypes._TORCH_DTYPE_TO_STR[torch.bfloat16] == "bfloat16"
     assert dtypes._STR_TO_TORCH_DTYPE["float8_e5m2"] == torch.float8_e5m2
     assert dtypes._NUMPY_DTYPE_TO_STR[np.dtype("int16")] == dtypes._NUMPY_DTYPE_TO_STR[np.int16] == "int16"

@@ -62,6 +62,53 @@ def test_integer_instructions(engine, text):
     np.testing.assert_array_equal(out.cpu().numpy().view(np.uint32), CASES[text])
 
 
+PAIRS = {
+    "sub.{} $0, $1, $2;": lambda x, y: x - y,
+    "add.rn.{} $0, $1, $2; neg.{} $0, $0;": lambda x, y: -(x + y),
+    "mul.{} t, $1, $2; max.{} $0, t, $1;": lambda x, y: torch.maximum(x * y, x),
+    "fma.rn.{} $0, $1, $2, $2;": lambda x, y: (x.double() * y.double() + y.double()).to(x.dtype),
+    "abs.{} $0, $1; min.NaN.{} $0, $0, $2;": lambda x, y: torch.minimum(x.abs(), y),
+}
+
+
+@pytest.mark.parametrize("kind", ["f16x2", "bf16x2", "s16x2", "u16x2"])
+@pytest.mark.parametrize("text", PAIRS)
+def test_arithmetic_of_two_numbers_in_a_register(engine, kind, text):
+    floats = "f16" in kind
+    if not floats and ("fma" in text or "abs" in text or "mul" in text or (kind == "u16x2" and "neg" in text)):
+        return  # no such instruction
+    dtype = {"f16x2": torch.float16, "bf16x2": torch.bfloat16}.get(kind, torch.int16)
+    numbers = [torch.randn(2 * N) if floats else torch.randint(-(2**15), 2**15, (2 * N,)) for _ in range(2)]
+    x, y = (values.to("cpu", dtype) for values in numbers)
+    device, out = torch.get_default_device(), torch.zeros(N, dtype=torch.int32)
+    one[(1,)](x.view(torch.int32).to(device), y.view(torch.int32).to(device), out, text.replace("{}", kind), "=r,r,r", tl.int32, 1, N)
+    assert torch.equal(out.cpu().view(dtype), PAIRS[text](x, y))
+
+
+@pytest.mark.parametrize("kind, narrow", [("e4m3x2", torch.float8_e4m3fn), ("e5m2x2", torch.float8_e5m2)])
+def test_two_floats_of_8_bits(engine, kind, narrow):
+    x = (torch.randn(2 * N) * 30).to("cpu", torch.float16)
+    device, out = torch.get_default_device(), torch.zeros(N, dtype=torch.int32)
+    text = f"cvt.rn.satfinite.{kind}.f16x2 t, $1; cvt.rn.f16x2.{kind} $0, t;"
+    one[(1,)](x.view(torch.int32).to(device), out, out, text, "=r,r,r", tl.int32, 1, N)
+    assert torch.equal(out.cpu().view(torch.float16), x.to(narrow).to(torch.float16))
+
+
+@tileon.jit
+def known(x, o, M: tl.constexpr, TABLE: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    add: tl.constexpr = -5
+    text: tl.constexpr = "lop3.b32 $0, $1, $2, $3, $4; add.s32 $0, $0, $5;"
+    tl.store(o + i, tl.inline_asm_elementwise(text, "=r,r,n,n,n,i", [tl.load(x + i), M, 0x0F0F0F0F, TABLE, add], tl.int32, True, 1))
+
+
+def test_known_numbers(engine):
+    x, out = torch.from_numpy(A.copy()), torch.zeros(N, dtype=torch.int32)
+    known[(1,)](x.to(torch.get_default_device()), out, 0xFF00FF, 0xEA, N)
+    expected = ((U & 0xFF00FF) | 0x0F0F0F0F).view(np.int32) - 5
+    np.testing.assert_array_equal(out.cpu().numpy(), expected)
+
+
 @pytest.mark.parametrize(
     "text, function",
     [

@@ -4,6 +4,7 @@ from ...core.functions import Namespace as _Namespace
 from ..layout.fragment import Fragment  # noqa: F401
 from ..layout.layout import Layout  # noqa: F401
 from ..tracing.dtypes import dtype  # noqa: F401
+from ..tracing.dtypes import dtype as DataType  # noqa: F401
 from ..tracing.values import Expr as PrimExpr  # noqa: F401
 from ..tracing.values import Var  # noqa: F401
 from .dtypes import *  # noqa: F403
