@@ -133,7 +133,8 @@ std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vecto
       std::optional<int64_t> known = b.knownNumber(argument);
       if (!known)
         b.fail(Diagnostic::Kind::Value,
-               "constraint " + std::to_string(number) + " of '" + code.constraints + "' asks for a number that is known, and its argument is computed",
+               "constraint " + std::to_string(number) + " of '" + code.constraints +
+                   "' asks for a number that is known, and its argument is computed",
                "make it a tl.constexpr, or write r for a register");
       immediates[name(number++)] = std::to_string(*known);
       continue;

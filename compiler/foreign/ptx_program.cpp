@@ -58,8 +58,8 @@ bool isKnown(const std::string &name, const std::string &modifier) {
 /// The numbers of which a register holds two.
 std::optional<DType> pairType(std::string_view word) {
   using enum DType;
-  static const std::pair<const char *, DType> table[] = {{"f16x2", F16},     {"bf16x2", BF16},   {"u16x2", U16},
-                                                         {"s16x2", I16},     {"e4m3x2", F8E4M3}, {"e5m2x2", F8E5M2}};
+  static const std::pair<const char *, DType> table[] = {{"f16x2", F16}, {"bf16x2", BF16},   {"u16x2", U16},
+                                                         {"s16x2", I16}, {"e4m3x2", F8E4M3}, {"e5m2x2", F8E5M2}};
   return lookUp(table, word);
 }
 
@@ -465,9 +465,9 @@ Value PtxProgram::ofPairs(const PtxInstruction &each) {
       Value pair = read(each.operands[n], unsignedOf(2 * bits));
       sources.push_back(b.bitcast(b.cast(b.binary(BinaryOp::Shr, pair, Literal(int64_t(k * bits))), unsignedOf(bits)), from));
     }
-    Value result = !converts        ? arithmetic(each, from, sources)
-                   : isFloat8(to)   ? b.castFinite(at(sources, 0), to)
-                                    : b.cast(at(sources, 0), to);
+    Value result = !converts      ? arithmetic(each, from, sources)
+                   : isFloat8(to) ? b.castFinite(at(sources, 0), to)
+                                  : b.cast(at(sources, 0), to);
     halves[k] = b.cast(b.bitcast(result, unsignedOf(resultBits)), unsignedOf(2 * resultBits));
   }
   return b.binary(BinaryOp::Or, b.binary(BinaryOp::Shl, halves[1], Literal(int64_t(resultBits))), halves[0]);
