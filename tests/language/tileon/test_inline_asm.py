@@ -81,7 +81,8 @@ def test_arithmetic_of_two_numbers_in_a_register(engine, kind, text):
     numbers = [torch.randn(2 * N) if floats else torch.randint(-(2**15), 2**15, (2 * N,)) for _ in range(2)]
     x, y = (values.to("cpu", dtype) for values in numbers)
     device, out = torch.get_default_device(), torch.zeros(N, dtype=torch.int32)
-    one[(1,)](x.view(torch.int32).to(device), y.view(torch.int32).to(device), out, text.replace("{}", kind), "=r,r,r", tl.int32, 1, N)
+    x_words, y_words = (values.view(torch.int32).to(device) for values in (x, y))
+    one[(1,)](x_words, y_words, out, text.replace("{}", kind), "=r,r,r", tl.int32, 1, N)
     assert torch.equal(out.cpu().view(dtype), PAIRS[text](x, y))
 
 
@@ -99,7 +100,8 @@ def known(x, o, M: tl.constexpr, TABLE: tl.constexpr, N: tl.constexpr):
     i = tl.arange(0, N)
     add: tl.constexpr = -5
     text: tl.constexpr = "lop3.b32 $0, $1, $2, $3, $4; add.s32 $0, $0, $5;"
-    tl.store(o + i, tl.inline_asm_elementwise(text, "=r,r,n,n,n,i", [tl.load(x + i), M, 0x0F0F0F0F, TABLE, add], tl.int32, True, 1))
+    arguments = [tl.load(x + i), M, 0x0F0F0F0F, TABLE, add]
+    tl.store(o + i, tl.inline_asm_elementwise(text, "=r,r,n,n,n,i", arguments, tl.int32, True, 1))
 
 
 def test_known_numbers(engine):
