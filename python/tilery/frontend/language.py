@@ -363,6 +363,14 @@ class Language(Regions):
             raise
         return self.made(result) if isinstance(callee, type) and self.regions else result
 
+    def choose(
+        self, callee: Any, test: Any, then: Callable[[], Any], other: Callable[[], Any], /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """A call of a function named `if_then_else`. One of ours does not look at the side that a known condition leaves out."""
+        if getattr(callee, "_is_lazy", False) and not self.is_value(self.host(test)):
+            then = other = then if self.host(test) else other
+        return self.call(callee, test, then(), other(), *args, **kwargs)
+
     def _refuse_host_function(self, callee: Any, args: Sequence[Any]) -> None:
         """What was wrong with a call of math.exp, torch.sin, np.tanh, ... with values of run time."""
         is_host = isinstance(callee, types.BuiltinFunctionType) or type(callee).__name__ == "ufunc"  # NumPy's

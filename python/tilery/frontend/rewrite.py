@@ -501,7 +501,11 @@ class _Function(ast.NodeTransformer):
             return node
         arguments = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        return self.hook("call", [self.visit(node.func), *arguments], node, keywords)
+        sides = arguments[1:3] if dotted(node.func).split(".")[-1] == "if_then_else" else []
+        chooses = len(sides) == 2 and not any(isinstance(a, ast.Starred) for a in node.args[:3])
+        if chooses:
+            arguments[1:3] = map(self.thunk, sides)
+        return self.hook("choose" if chooses else "call", [self.visit(node.func), *arguments], node, keywords)
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr:
         name = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""

@@ -124,6 +124,28 @@ def test_none_for_what_is_not_used(engine):
         tilelang.compile(add)(torch.ones(4), None)
 
 
+def test_none_on_the_side_that_a_known_condition_leaves_out(engine):
+    def program(chosen, n=8):
+        @T.prim_func
+        def rows(A: T.Tensor((n, 4), "float32"), Index: T.Tensor((n,), "int32"), B: T.Tensor((n, 4), "float32")):
+            with T.Kernel(n, threads=32) as bx:
+                row = T.if_then_else(chosen, T.cast(Index[bx], "int64"), T.cast(bx, "int64"))
+                for i in T.Parallel(4):
+                    B[bx, i] = A[row, i] + T.if_then_else(not chosen, 1.0, T.cast(Index[bx], "float32"))
+
+        return tilelang.compile(rows)
+
+    a, b = torch.randn(8, 4), torch.zeros(8, 4)
+    program(False)(a, None, b)
+    assert torch.equal(b, a + 1)
+    index = torch.tensor([3, 1, 4, 1, 5, 2, 6, 5], dtype=torch.int32)
+    program(True)(a, index, b)
+    assert torch.equal(b, a[index.long()] + index[:, None])
+    with pytest.raises(RuntimeError, match="rows.Index is expected to be a tensor, since the kernel uses it, but got None"):
+        program(True)(a, None, b)
+
+
+
 def test_returned_tensors_and_out_idx():
     @T.prim_func
     def main(A: T.Tensor((4,), "float32")):

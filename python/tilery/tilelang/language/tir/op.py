@@ -50,6 +50,9 @@ def if_then_else(cond: Any, t: Any, f: Any, span: Any = None, dtype: str | None 
     return result if dtype is None else cast(result, dtype)
 
 
+if_then_else._is_lazy = True  # type: ignore[attr-defined]
+
+
 def Select(condition: Any, true_value: Any, false_value: Any, span: Any = None) -> Any:
     """true_value where the condition is true, else false_value."""
     ignore("T.Select", span=span)
