@@ -6,7 +6,7 @@ import pytest
 import torch
 from language.attention import attention_with_bound
 
-from tilery import compat
+from tilery import _native, compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "skipping_programs.py")
 HEADS, N, BLOCK_M, BLOCK_N = 2, 384, 128, 64
@@ -29,7 +29,7 @@ def tensors(device, d):
     return q, k, v, torch.full_like(q, float("nan"))
 
 
-def tileon(device, form, d=64):
+def tileon(device, form, d=64, rows=BLOCK_M):
     q, k, v, out = tensors(device, d)
     taken = TAKEN.clone()
     if form in ("causal", "kinds"):
@@ -43,8 +43,9 @@ def tileon(device, form, d=64):
         mask = (taken << torch.arange(N // BLOCK_N, dtype=torch.int32)).sum(1, dtype=torch.int32)[:, None].contiguous()
     elif form == "left out":
         mask = 1 - taken
-    kernel = PROGRAMS.attention[(N // BLOCK_M, HEADS)](
-        q, k, v, out, mask.to(device), d**-0.5, N, mask.shape[1], FORM=form, BLOCK_M=BLOCK_M, BLOCK_N=BLOCK_N, D=d, num_warps=8
+    mask = mask.repeat_interleave(BLOCK_M // rows, 0)
+    kernel = PROGRAMS.attention[(N // rows, HEADS)](
+        q, k, v, out, mask.to(device), d**-0.5, N, mask.shape[1], form, BLOCK_M=rows, BLOCK_N=BLOCK_N, D=d, num_warps=rows // 16
     )
     check(q, k, v, out, taken.to(device), form in ("causal", "kinds"))
     return kernel.module
@@ -78,6 +79,7 @@ def product(device):
 
 CASES = {form: lambda device, form=form: tileon(device, form) for form in ("counted", "advanced", "kinds", "bits", "left out")}
 CASES |= {f"causal of {d}": lambda device, d=d: tileon(device, "causal", d) for d in (64, 128)}
+CASES["rows of one warpgroup"] = lambda device: tileon(device, "counted", rows=64)
 CASES |= {
     "TileLang": lambda device: tilelang(device, False, False),
     "TileLang, mask copied": lambda device: tilelang(device, True, False),
@@ -90,6 +92,11 @@ CASES |= {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_takes_the_path(case, goes_through_blocks):
     goes_through_blocks(case("cpu"))
+
+
+def test_another_block_multiplies_while_steps_are_looked_for():
+    compiled = _native.compile(CASES["rows of one warpgroup"]("cpu"), disjoint=True, texts=True, target="sm_90a")
+    assert "resident=2" in compiled.plan, compiled.plan
 
 
 @pytest.mark.gpu

@@ -244,7 +244,7 @@ static bool waitsForSteps(const LoopKernel &found) {
   for (scf::ForOp loop : found.loops) {
     if (loop->getParentOp() != found.kernel)
       continue;
-    if (!loop.getBody()->getOps<scf::WhileOp>().empty())
+    if (loop->walk([](scf::WhileOp) { return WalkResult::interrupt(); }).wasInterrupted())
       return true;
     auto count = loop.getStaticTripCount();
     steps += count ? count->getSExtValue() : few + 1;
