@@ -9,6 +9,7 @@ constexpr Spelling ofCpp{
     .conversion = "x.to(DType::...)",
     .newDimension = "x.expand(1) or x.expand(0)",
     .range = "arange",
+    .boxes = "rows.expand(1) * n + columns.expand(0)",
     .load = "load",
     .scalarOf = "[0]",
     .carried = "name it among what the loop or branch carries",

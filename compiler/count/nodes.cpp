@@ -69,7 +69,7 @@ std::optional<Node> NodeReader::nodeOf(Operation *op) {
     unsigned axis = unsigned(program.getAxis());
     scalars.hangsOn[scalars.slot(program)] = Dependence(1) << axis;
     node.kind = Node::Scalar;
-    node.step.compute = [](int64_t x, int64_t) { return x; };
+    node.step.arithmetic.compute = [](int64_t x, int64_t) { return x; };
     node.step.in[0] = pid[axis];
     node.step.out = scalars.slot(program);
     return node;

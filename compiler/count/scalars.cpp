@@ -73,7 +73,7 @@ Function functionOf(Operation *op) {
       .Case([](arith::MinSIOp) { return [](int64_t x, int64_t y) { return std::min(x, y); }; })
       .Case<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>([](auto) { return [](int64_t x, int64_t) { return x; }; })
       .Case([](arith::ExtUIOp op) -> Function {
-        switch (op.getIn().getType().getIntOrFloatBitWidth()) {
+        switch (getElementTypeOrSelf(op.getIn()).getIntOrFloatBitWidth()) {
         case 1:
           return [](int64_t x, int64_t) { return x & 1; };
         case 8:
@@ -111,20 +111,37 @@ int Scalars::slot(Value value) {
   return entry->second;
 }
 
-std::optional<ScalarStep> Scalars::step(Operation *op) {
+std::optional<Arithmetic> arithmeticOf(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || op->getNumOperands() > 3 ||
-      !op->getResult(0).getType().isSignlessInteger())
+      !getElementTypeOrSelf(op->getResult(0)).isSignlessInteger())
     return std::nullopt;
-  ScalarStep step;
-  step.selects = isa<arith::SelectOp>(op);
-  step.compute = functionOf(op);
-  if (!step.selects && !step.compute)
+  Arithmetic result;
+  result.compute = functionOf(op);
+  if (!result.compute && !isa<arith::SelectOp>(op))
     return std::nullopt;
   auto quotient = dyn_cast<tile::DivOp>(op);
   auto rest = dyn_cast<tile::RemOp>(op);
-  step.isUnsigned =
+  result.isUnsigned =
       (quotient && quotient.getMode() == tile::IntDivMode::unsigned_) || (rest && rest.getMode() == tile::IntDivMode::unsigned_);
-  step.bits = op->getResult(0).getType().getIntOrFloatBitWidth();
+  result.bits = getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth();
+  return result;
+}
+
+Known Arithmetic::operator()(ArrayRef<Known> operands) const {
+  if (!compute)
+    return operands[0].is ? operands[operands[0].number ? 1 : 2] : Known();
+  const Known x = operands[0], y = operands.size() < 2 ? Known{0, true} : operands[1];
+  if (!x.is || !y.is)
+    return {};
+  auto operand = [&](int64_t number) { return isUnsigned && bits < 64 ? number & ((int64_t(1) << bits) - 1) : number; };
+  return {Scalars::kept(compute(operand(x.number), operand(y.number)), bits), true};
+}
+
+std::optional<ScalarStep> Scalars::step(Operation *op) {
+  std::optional<Arithmetic> arithmetic = arithmeticOf(op);
+  if (!arithmetic || isa<RankedTensorType>(op->getResult(0).getType()))
+    return std::nullopt;
+  ScalarStep step{.arithmetic = *arithmetic};
   step.out = slot(op->getResult(0));
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     step.in[i] = slot(operand);
@@ -134,19 +151,11 @@ std::optional<ScalarStep> Scalars::step(Operation *op) {
 }
 
 void Scalars::run(const ScalarStep &step) {
-  Known &result = values[step.out];
-  if (step.selects) {
-    const Known &condition = values[step.in[0]];
-    result = condition.is ? values[step.in[condition.number ? 1 : 2]] : Known();
-    return;
-  }
-  const Known x = values[step.in[0]], y = step.in[1] < 0 ? Known{0, true} : values[step.in[1]];
-  result.is = x.is && y.is;
-  auto operand = [&](int64_t number) {
-    return step.isUnsigned && step.bits < 64 ? number & ((int64_t(1) << step.bits) - 1) : number;
-  };
-  if (result.is)
-    result.number = kept(step.compute(operand(x.number), operand(y.number)), step.bits);
+  SmallVector<Known, 3> operands;
+  for (int slot : step.in)
+    if (slot >= 0)
+      operands.push_back(values[slot]);
+  values[step.out] = step.arithmetic(operands);
 }
 
 } // namespace tilery::count

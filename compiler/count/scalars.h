@@ -10,14 +10,23 @@ struct Known {
   bool is = false;
 };
 
+/// An operation of integers.
+struct Arithmetic {
+  int64_t (*compute)(int64_t, int64_t) = nullptr; ///< null: a select
+  bool isUnsigned = false;                        ///< takes its operands, of as many bits as the result, without signs
+  unsigned bits = 64;                             ///< of the result, which is kept with its sign
+
+  /// Of as many operands as it has.
+  Known operator()(llvm::ArrayRef<Known> operands) const;
+};
+/// Of scalars, or of each lane; nothing: the op is no arithmetic of integers.
+std::optional<Arithmetic> arithmeticOf(mlir::Operation *op);
+
 /// What a scalar hangs on: bits 0 to 2 are the axes of the grid, the others loops.
 using Dependence = uint64_t;
 
 struct ScalarStep {
-  int64_t (*compute)(int64_t, int64_t) = nullptr; ///< null: a select, or unknown
-  bool selects = false;
-  bool isUnsigned = false; ///< takes its operands, of as many bits as the result, without signs
-  unsigned bits = 64;      ///< of the result, which is kept with its sign
+  Arithmetic arithmetic;
   int in[3] = {-1, -1, -1};
   int out = -1;
 };

@@ -1,6 +1,8 @@
 #include "compiler/count/work.h"
 #include "compiler/count/functions.h"
+#include "compiler/count/neighbours.h"
 #include "compiler/count/nodes.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/source_chain.h"
 
@@ -77,6 +79,7 @@ public:
       program(counted == programs ? i : uint64_t(double(i) * times), alike * times);
     report(nodes, Node::Product);
     report(nodes, Node::Access);
+    reportApart(nodes);
     if (onCpu)
       reportFunctions(nodes);
     return std::move(work);
@@ -258,6 +261,21 @@ private:
         return "take a tile of " + std::to_string(enough) + " where it has " + std::to_string(extent.size) + ": at most " +
                std::to_string(extent.most) + " of them exist";
     return "take tile sizes that divide the sizes better";
+  }
+
+  /// Elements that lie apart because of how their places are computed, which code may find out as it runs.
+  void reportApart(ArrayRef<Node> nodes) {
+    constexpr double few = 4096;
+    for (const Node &node : nodes) {
+      auto place = node.kind == Node::Access ? node.op->getOperand(0).getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+      if (place && node.lanes >= few && liesApart(place, scalars)) {
+        explain::Findings found;
+        explain::placesApart(node.op, onCpu);
+        llvm::append_range(work.findings, found.take());
+      }
+      reportApart(node.body);
+      reportApart(node.other);
+    }
   }
 
   void reportFunctions(ArrayRef<Node> nodes) {

@@ -2,6 +2,7 @@
 #include "compiler/analysis/integer_op.h"
 #include "compiler/ir/Tile.h"
 #include "compiler/source_chain.h"
+#include "tilery/spelling.h"
 
 using namespace mlir;
 
@@ -56,15 +57,65 @@ void find(Operation *op, llvm::StringRef fault, const llvm::Twine &message, llvm
     current->found.push_back(std::move(finding));
 }
 
+/// Whether `tile` is computed, lane by lane, from what such an op gives. Loops carry what a turn before has made.
+static bool hangsOn(Value tile, llvm::function_ref<bool(Operation *)> isSuch) {
+  SmallVector<Value> work{tile};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getNumElements() == 1 || !seen.insert(value).second)
+      continue;
+    if (Operation *op = value.getDefiningOp()) {
+      if (isSuch(op))
+        return true;
+      llvm::append_range(work, op->getOperands());
+    } else if (auto loop = dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp())) {
+      OpOperand *init = loop.getTiedLoopInit(cast<BlockArgument>(value));
+      work.append({init->get(), loop.getTiedLoopYieldedValue(cast<BlockArgument>(value))->get()});
+    }
+  }
+  return false;
+}
+
+static bool isLookedUp(Value tile) {
+  return hangsOn(tile, [](Operation *op) { return isa<tile::LoadOp, tile::BufferLoadOp, tile::TakeOp>(op); });
+}
+
+/// By powers of two with shifts and masks.
+static bool isDivided(Value tile) {
+  return hangsOn(tile, [](Operation *op) {
+    auto shift = dyn_cast<tile::ShiftOp>(op);
+    return isa<tile::DivOp, tile::RemOp, arith::AndIOp>(op) || (shift && shift.getMode() != tile::ShiftMode::left);
+  });
+}
+
+static std::string boxes() {
+  return std::string("number rows and columns by a range each, in tiles of two dimensions: ") + spelling().boxes;
+}
+
 /// What is said of elements that are moved one by one, or by a thread each, where no steps of the place say how far neighbours are apart.
 static void placesUnknown(Operation *access, tile::AccessOp place, const std::string &moved) {
   bool writes = !isa<tile::LoadOp>(access);
+  StringRef fault = writes ? "scatter" : "gather";
+  StringRef straight = "compute the places from a range that counts up by one along the last dimension";
   if (!place)
-    return find(access, writes ? "scatter" : "gather", moved + ": each has a pointer of its own",
-                "compute the places from a range that counts up by one along the last dimension");
-  find(access, writes ? "scatter" : "gather", moved + ": their places are looked up or computed for each",
-       writes ? "sort, so that neighbours are written to neighbours, or write whole rows"
-              : "load whole rows by index instead of single elements, or keep what is looked up in a small table");
+    return find(access, fault, moved + ": each has a pointer of its own", straight);
+  if (llvm::any_of(place.getSteps(), isLookedUp))
+    return find(access, fault, moved + ": their places are looked up",
+                writes ? "sort, so that neighbours are written to neighbours, or write whole rows"
+                       : "load whole rows by index instead of single elements, or keep what is looked up in a small table");
+  if (llvm::any_of(place.getSteps(), isDivided))
+    return find(access, fault, moved + ": their places are computed by division and remainder", boxes());
+  find(access, fault, moved + ": their places are computed for each", straight);
+}
+
+static std::string movedOneByOne(Operation *access) {
+  return isa<tile::LoadOp>(access) ? "elements are read one by one" : "elements are written one by one";
+}
+
+static std::string movedByThreads(Operation *access) {
+  return isa<tile::LoadOp>(access) ? "threads read an element each" : "threads write an element each";
 }
 
 static void neighboursApart(Operation *access, std::optional<int64_t> step, const std::string &moved) {
@@ -77,7 +128,7 @@ void lanesApart() {
   if (!current || !current->access)
     return;
   Operation *access = current->access;
-  std::string moved = isa<tile::LoadOp>(access) ? "elements are read one by one" : "elements are written one by one";
+  std::string moved = movedOneByOne(access);
   auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
   unsigned rank = place ? place.getSteps().size() : 0;
   if (!place || llvm::any_of(llvm::seq(rank), [&](unsigned dim) { return !place.isStrided(dim); }))
@@ -103,7 +154,7 @@ void lanesApart() {
 void threadsApart(Operation *access, unsigned dim) {
   if (!current)
     return;
-  std::string moved = isa<tile::LoadOp>(access) ? "threads read an element each" : "threads write an element each";
+  std::string moved = movedByThreads(access);
   auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
   if (!place || !place.isStrided(dim))
     return placesUnknown(access, place, moved);
@@ -127,6 +178,12 @@ static bool isSmallPart(Operation *op, int64_t own) {
 
 static bool isSmallPart(Operation *op) {
   return isSmallPart(op, ShapedType::getNumElements(tile::shapeOf(op->getResult(0).getType())));
+}
+
+void placesApart(Operation *access, bool onCpu) {
+  auto place = access->getOperand(0).getDefiningOp<tile::AccessOp>();
+  if (!isSmallPart(access, ShapedType::getNumElements(cast<tile::AccessType>(place.getType()).getShape())))
+    placesUnknown(access, place, onCpu ? movedOneByOne(access) : movedByThreads(access));
 }
 
 /// Whether a loop around the op has turns enough to count.
@@ -242,9 +299,9 @@ void division(Operation *op) {
   if (!current || isSmallPart(op))
     return;
   if (isNumberOfLaunch(op->getOperand(1)))
-    return find(
-        op, "division", "integers are divided element by element, by a number that is known at the launch only",
-        "divide once a row or a program instead, or make the divisor a constant of compile time (a power of two is best)");
+    return find(op, "division", "integers are divided element by element, by a number that is known at the launch only",
+                (isLookedUp(op->getOperand(0)) ? "divide once a row or a program instead" : boxes()) +
+                    ", or make the divisor a constant of compile time (a power of two is best)");
   find(op, "division", "integers are divided element by element, each by one of its own",
        "divide fewer elements: once a row or a program; where divisors are powers of two keep their exponents and shift; as "
        "float32 "
@@ -334,8 +391,8 @@ void serialLoop(Operation *loop) {
     oneByOne(loop, "a serial loop moves single elements");
 }
 
-/// Whether a load within `around` says where the access is.
-static bool isLookedUp(Operation *access, Operation *around) {
+/// Whether a load within `around`, whose points are scalars, says where the access is.
+static bool isLookedUpWithin(Operation *around, Operation *access) {
   SmallVector<Value> work{access->getOperand(0)};
   llvm::DenseSet<Value> seen;
   while (!work.empty()) {
@@ -355,7 +412,7 @@ void pointsOneByOne(Operation *parallel) {
     return;
   bool found = false;
   parallel->walk([&](Operation *op) {
-    if (!isa<tile::LoadOp, tile::StoreOp>(op) || !isLookedUp(op, parallel))
+    if (!isa<tile::LoadOp, tile::StoreOp>(op) || !isLookedUpWithin(parallel, op))
       return;
     found = true;
     find(op, isa<tile::LoadOp>(op) ? "gather" : "scatter",

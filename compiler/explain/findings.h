@@ -68,6 +68,8 @@ private:
 void lanesApart();
 /// Neighbouring threads move an element each of a load or store, along its dimension `dim`.
 void threadsApart(mlir::Operation *access, unsigned dim);
+/// In a launch neighbouring elements of a load or store lie apart, at places some of which are computed.
+void placesApart(mlir::Operation *access, bool onCpu);
 /// Rows of a tile that is loaded or stored have `extent` elements, fewer than a vector's `lanes`. Noted where they lie apart in memory.
 /// `isKept`: the nest stores in scratch memory what is loaded.
 void narrow(mlir::Operation *access, int64_t extent, int64_t lanes, bool isKept = false);

@@ -10,6 +10,7 @@ struct Spelling {
   const char *conversion;   ///< of a tile's elements
   const char *newDimension; ///< what adds a dimension of size 1
   const char *range;        ///< what makes a tile of offsets
+  const char *boxes;        ///< accesses of rows and columns
   const char *load;         ///< the function
   const char *scalarOf;     ///< of a tensor of one element, behind its name
   const char *carried;      ///< how a variable lives on behind a loop or branch

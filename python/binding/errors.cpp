@@ -16,6 +16,7 @@ static constexpr Spelling ofPython{
     .conversion = ".to(...)",
     .newDimension = "[:, None] or [None, :]",
     .range = "tl.arange",
+    .boxes = "rows[:, None] * N + columns[None, :], T.copy or T.Parallel(M, N), tile((BM, BN)) in an arrangement",
     .load = "tl.load",
     .scalarOf = ".item()",
     .carried = "assign it before the loop or in every branch, so that it is carried out",

@@ -5,6 +5,7 @@ import linecache
 import core.explain.small_kernels  # noqa: F401  # more rows
 import pytest
 import torch
+from core.explain import flat_kernels
 from core.explain.faulty_kernels import ROWS
 
 from tilery import tileon
@@ -30,6 +31,17 @@ def test_what_to_change_is_what_helps():
     assert "constant of compile time" in hints["divide"][0]
     assert "constant" not in hints["remainder"][0], "each element has a divisor of its own"
     assert hints["padded_sums"] == ["take a tile of 128 where it has 1024: at most 100 of them exist"]
+
+
+def test_places_are_looked_up_or_computed():
+    """Whole rows by index is what helps the first, tiles of two dimensions the second, a number that counts up others."""
+    kinds = {"looked_up": ("looked up", "whole rows"), "put": ("looked up", "whole rows"), "table": ("looked up", "whole rows")}
+    boxes = ["flattened_columns", "columns", "turned_points", *(f"{name}_250" for name in flat_kernels.TURNED)]
+    kinds |= {name: ("division and remainder", "rows[:, None] * N + columns[None, :]") for name in boxes}
+    kinds["places_of_squares"] = "computed for each", "a range that counts up"
+    for name, (message, hint) in kinds.items():
+        (found,) = (each for each in ROWS[name][1]().launches[0].found.findings if each.fault in ("gather", "scatter"))
+        assert message in found.message and hint in found.hint, name
 
 
 def test_what_is_near_the_roofline_is_not_held_back(monkeypatch):

@@ -7,6 +7,7 @@ import subprocess
 import ptx
 import pytest
 import torch
+from core.explain import flat_kernels
 from core.explain.faulty_kernels import divide_kernel, gemm_kernel, looked_up_kernel, matmul_kernel, narrow_product_kernel
 
 from tilery import tileon
@@ -127,6 +128,15 @@ def spread_out_kernel(x, o, B: tl.constexpr):
 def test_threads_that_write_an_element_each_far_apart():
     (finding,) = made(lambda: spread_out_kernel[(1,)](torch.empty(128), torch.empty(128 * 64), B=128)).findings
     assert finding.fault == "scatter" and "64 elements apart" in finding.message
+
+
+@pytest.mark.parametrize("name", flat_kernels.TURNED)
+def test_places_of_division(name):
+    fault, kernel = flat_kernels.TURNED[name]
+    found = find(lambda: kernel[flat_kernels.GRID](torch.empty(250, 128), torch.empty(128, 250), 250, 128, 32000, B=512))
+    (finding,) = [each for each in found.kernel.made("sm_90a").findings if each.fault != "division"]
+    assert finding.fault == fault and finding.message.endswith("by division and remainder")
+    assert "rows[:, None] * N + columns[None, :]" in finding.hint
 
 
 @tileon.jit

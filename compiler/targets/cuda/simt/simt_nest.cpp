@@ -88,6 +88,7 @@ SmallVector<KnownBound> SimtEmitter::boundsOf(const Nest &nest) const {
 
 void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point, Lanes value, llvm::Value *only) {
   e.at(sink.op->getLoc());
+  explain::Access access(sink.op);
   lower::Address where;
   if (sink.kind == Sink::Update) {
     auto update = cast<tile::AtomicRmwOp>(sink.op);
