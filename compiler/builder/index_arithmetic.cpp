@@ -4,8 +4,10 @@
 namespace tilery {
 using namespace mlir;
 
-// What carries an index through: walked backwards from addresses and masks.
+// What carries an index through: walked backwards from addresses and masks. Of conditions exclusive or, too: `~` of one.
 static bool passesIndex(Operation *op) {
+  if (isa<arith::XOrIOp>(op))
+    return getElementTypeOrSelf(op->getResult(0)).isInteger(1);
   return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SelectOp,
              arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp,
              tile::DivOp, tile::RemOp, tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp, tile::PermuteOp,

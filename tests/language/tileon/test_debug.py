@@ -90,6 +90,31 @@ def test_overflow(op, dtype):
 
 
 @tileon.jit
+def behind_masks(x_ptr, o_ptr, far, lowest, way: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    j = i.to(tl.int64) * far + far
+    if way == "compared":
+        mask = j >= lowest
+    elif way == "negated":
+        mask = ~(j < lowest)
+    elif way == "not":
+        mask = (j < lowest) == 0
+    else:
+        mask = (j < lowest) ^ (i >= 0)
+    tl.store(o_ptr + i, tl.load(x_ptr + i, mask=mask, other=0))
+
+
+@pytest.mark.parametrize("way", ["compared", "negated", "not", "xor"])
+def test_overflow_of_64_bits_behind_a_mask(way):
+    x, out = torch.arange(1, 33), torch.empty(32, dtype=torch.int64)
+    behind_masks[(1,)](x, out, 2**40, 2**44, way, BLOCK=32, debug=True)
+    assert torch.equal(out, torch.where(torch.arange(32) >= 15, x, 0))
+    with pytest.raises(Error, match="index arithmetic exceeds 64 bits") as e:
+        behind_masks[(1,)](x, out, 2**60, 2**44, way, BLOCK=32, debug=True)
+    assert line(e) == behind_masks.fn.__code__.co_firstlineno + 3
+
+
+@tileon.jit
 def drawing(o_ptr, n: tl.constexpr):
     tl.store(o_ptr + tl.arange(0, n), tl.rand(5, tl.arange(0, n)))
 

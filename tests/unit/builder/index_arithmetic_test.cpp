@@ -50,6 +50,18 @@ TEST_F(IndexArithmetic, MasksAreMarked) {
   EXPECT_EQ(marks(), Marks(2, 0));
 }
 
+TEST_F(IndexArithmetic, SoAreNegatedMasks) {
+  Value lanes = b.arange(0, 8), above = b.binary(BinaryOp::Lt, add(lanes, times(n, 8)), n);
+  b.store(add(p, lanes), lanes, b.unary(UnaryOp::Invert, above));
+  EXPECT_EQ(marks(), Marks(2, 0));
+}
+
+TEST_F(IndexArithmetic, NumbersOfBitsAreNot) {
+  Value lanes = b.arange(0, 8), mixed = b.binary(BinaryOp::Xor, add(lanes, times(n, 8)), n);
+  b.store(add(p, lanes), lanes, b.binary(BinaryOp::Lt, mixed, n));
+  EXPECT_EQ(marks(), Marks(0, 2));
+}
+
 TEST_F(IndexArithmetic, CarriedOffsetsAreMarked) {
   Value zero = b.constant(number(0), DType::I32), one = b.constant(number(1), DType::I32);
   auto loop = b.beginFor(zero, n, one, {zero});
