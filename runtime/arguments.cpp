@@ -1,4 +1,5 @@
 // Arguments of launches from C++.
+#include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include "tilery/arguments.h"
 #include <algorithm>
@@ -51,7 +52,7 @@ uint64_t LaunchArg::slot(const KernelInfo &kernel, const ArgInfo &expected) cons
   if (std::holds_alternative<double>(value))
     refuse("a floating-point number");
   if (bitWidth(*type) == 64 && bitWidth(expected.dtype) < 64)
-    refuse("an " + std::string(dtypeName(*type)));
+    refuse(withArticle(dtypeName(*type)));
   auto *number = std::get_if<int64_t>(&value);
   if (!holds(expected.dtype, number && *number < 0, number ? uint64_t(*number) : std::get<uint64_t>(value)))
     refuse(number ? std::to_string(*number) : std::to_string(std::get<uint64_t>(value)));

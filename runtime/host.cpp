@@ -1,4 +1,5 @@
 // The interpreter of host programs.
+#include "runtime/article.h"
 #include "tilery/host.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
@@ -179,8 +180,8 @@ void HostProgram::checkArguments(std::span<const HostArgument> args) const {
     if (tensor.rank > 0 && (!tensor.extents || !tensor.strides))
       refuse("argument '" + parameter.name + "' of " + name + " is a tensor without " + (tensor.extents ? "strides" : "extents"));
     auto found = [&] {
-      return "argument '" + parameter.name + "' of " + name + " is a " + dtypeName(tensor.dtype) + " tensor of shape " +
-             shapeText(tensor);
+      return "argument '" + parameter.name + "' of " + name + " is " + withArticle(dtypeName(tensor.dtype)) +
+             " tensor of shape " + shapeText(tensor);
     };
     if (!areAlike(tensor.dtype, parameter.dtype))
       refuse(found() + "; expected " + dtypeName(parameter.dtype), Diagnostic::Kind::Type);

@@ -4,6 +4,7 @@
 #include "interrupts.h"
 #include "launch_grid.h"
 #include "launch_plan.h"
+#include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include <algorithm>
 #include <nanobind/stl/optional.h>
@@ -94,8 +95,8 @@ std::optional<std::string> run(Bundle &bundle, size_t number, nb::tuple values, 
     const std::string rank = std::to_string(parameter.rank) + (parameter.rank == 1 ? " dimension" : " dimensions");
     if (!fits)
       throw Error({Diagnostic::Kind::Type,
-                   "argument '" + parameter.name + "' of " + entry.name + " is " + describe(arguments[i]) + "; expected a " +
-                       dtypeName(parameter.dtype) + " tensor" + (entry.takesGrid ? "" : " of " + rank),
+                   "argument '" + parameter.name + "' of " + entry.name + " is " + describe(arguments[i]) + "; expected " +
+                       withArticle(dtypeName(parameter.dtype)) + " tensor" + (entry.takesGrid ? "" : " of " + rank),
                    "",
                    {}});
     checkPlace(arguments[i], parameter.name.c_str(), entry.name.c_str(), gpu);

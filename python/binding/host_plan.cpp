@@ -2,6 +2,7 @@
 #include "binding.h"
 #include "ending.h"
 #include "launch_plan.h"
+#include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include "limited_api.h"
 #include <algorithm>
@@ -114,8 +115,8 @@ PyObject *HostPlan::run(const Call &call, const std::vector<uint32_t> &slots) co
     }
     if (argument.kind != Argument::Tensor)
       throw Error({Diagnostic::Kind::Type,
-                   "argument '" + wanted.name + "' of " + program.name + " is " + describe(argument) + "; expected a " +
-                       dtypeName(wanted.dtype) + " tensor",
+                   "argument '" + wanted.name + "' of " + program.name + " is " + describe(argument) + "; expected " +
+                       withArticle(dtypeName(wanted.dtype)) + " tensor",
                    "",
                    {}});
     checkPlace(argument, wanted.name.c_str(), program.name.c_str(), call.gpu);

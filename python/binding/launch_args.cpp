@@ -1,6 +1,7 @@
 #include "launch_args.h"
 #include "dlpack.h"
 #include "read_shape.h"
+#include "runtime/article.h"
 #include "torch_bits.h"
 #include "tilery/diagnostic.h"
 #include "tilery/gpu_memory.h"
@@ -278,7 +279,7 @@ const TypeReader &readerOf(PyTypeObject *type) {
 }
 
 [[noreturn]] void failNoMemory(PyObject *object, const char *name) {
-  failArgument(name, "has no memory: it is a " + typeName(object) + " whose elements were never made, or were freed",
+  failArgument(name, "has no memory: it is " + withArticle(typeName(object)) + " whose elements were never made, or were freed",
                "pass a tensor with elements; under torch.compile or torch.func let the kernel be called through torch.library");
 }
 
@@ -502,7 +503,7 @@ bool isCodedTensor(PyObject *object) {
 static bool readTensorArgument(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   argument.kind = Argument::Tensor;
   if (!readTensor(object, name, argument, owners))
-    failArgument(name, "is a " + typeName(object) + "; a tensor, int, float, bool or None is expected",
+    failArgument(name, "is " + withArticle(typeName(object)) + "; a tensor, int, float, bool or None is expected",
                  PyList_Check(object) ? "pass torch.tensor(" + std::string(name) + ") or a NumPy array" : "");
   return !argument.coded;
 }
@@ -573,7 +574,7 @@ std::string describe(const Argument &argument) {
     std::string shape;
     for (int32_t dim = 0; dim < argument.tensor.rank; ++dim)
       shape += (dim ? ", " : "") + std::to_string(argument.tensor.extents[dim]);
-    return std::string("a ") + dtypeName(argument.tensor.dtype) + " tensor of shape (" + shape +
+    return withArticle(dtypeName(argument.tensor.dtype)) + " tensor of shape (" + shape +
            (argument.tensor.rank == 1 ? ",)" : ")");
   }
   case Argument::Int:
@@ -587,6 +588,6 @@ std::string describe(const Argument &argument) {
   case Argument::Constant:
     break;
   }
-  return "a " + typeName(argument.object);
+  return withArticle(typeName(argument.object));
 }
 } // namespace tilery::python

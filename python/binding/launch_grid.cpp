@@ -1,4 +1,5 @@
 #include "launch_grid.h"
+#include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include "limited_api.h"
 #include "type_name.h"
@@ -13,8 +14,8 @@ static int64_t gridExtent(const std::string &kernel, PyObject *object, int axis)
     if (!index) {
       PyErr_Clear();
       throw Error({Diagnostic::Kind::Type,
-                   "the grid of " + kernel + " has a " + typeName(object) + " as extent of axis " + std::to_string(axis) +
-                       "; an int is expected",
+                   "the grid of " + kernel + " has " + withArticle(typeName(object)) + " as extent of axis " +
+                       std::to_string(axis) + "; an int is expected",
                    PyFloat_Check(object) ? "divide with // or cdiv" : "",
                    {}});
     }

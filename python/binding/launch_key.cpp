@@ -1,4 +1,5 @@
 #include "launch_key.h"
+#include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include "limited_api.h"
 #include "type_name.h"
@@ -84,10 +85,11 @@ ConstantTable::~ConstantTable() { Py_XDECREF(ids); }
 
 uint32_t ConstantTable::number(PyObject *value, const char *name) {
   if (PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(value)), "__dlpack__")) // it may hold another number next time
-    throw Error({Diagnostic::Kind::Type,
-                 "compile-time argument '" + std::string(name) + "' is a " + typeName(value) + "; a number is expected",
-                 "pass " + std::string(name) + ".item()",
-                 {}});
+    throw Error(
+        {Diagnostic::Kind::Type,
+         "compile-time argument '" + std::string(name) + "' is " + withArticle(typeName(value)) + "; a number is expected",
+         "pass " + std::string(name) + ".item()",
+         {}});
   // 1 == True == 1.0, so the type belongs to the key; floats count as the bits they are (0.0 == -0.0, nan != nan).
   PyObject *identity = value;
   if (PyFloat_CheckExact(value)) {
@@ -111,7 +113,7 @@ uint32_t ConstantTable::number(PyObject *value, const char *name) {
       throw PythonRaised{};
     PyErr_Clear();
     throw Error({Diagnostic::Kind::Type,
-                 "compile-time argument '" + std::string(name) + "' is a " + typeName(value) +
+                 "compile-time argument '" + std::string(name) + "' is " + withArticle(typeName(value)) +
                      ", which cannot be compared with later values (it has no hash)",
                  "pass an object with __hash__ and __eq__",
                  {}});

@@ -2,6 +2,7 @@
 #include "binding.h"
 #include "ending.h"
 #include "interrupts.h"
+#include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include <cstring>
 #include <nanobind/stl/shared_ptr.h>
@@ -75,7 +76,7 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
     if (argument.kind == Argument::None)
       return 0;
     if (argument.kind != Argument::Tensor || !sameInMemory(argument.tensor.dtype, info.dtype))
-      failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype) + " tensor");
+      failSlot(argument, parameterName, kernelName, withArticle(dtypeName(info.dtype)) + " tensor");
     if (argument.readOnly && info.written)
       refuseReadOnly(parameterName, kernelName);
     checkPlace(argument, parameterName, kernelName, gpu);
@@ -85,7 +86,7 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
     return elementBits(argument.tensor, gpu);
   bool integral = argument.kind == Argument::Int || argument.kind == Argument::Bool;
   if (!integral && argument.kind != Argument::Float)
-    failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
+    failSlot(argument, parameterName, kernelName, withArticle(dtypeName(info.dtype)));
   double number = argument.kind == Argument::Float                          ? argument.number
                   : argument.kind == Argument::Int && argument.unsignedWide ? double(uint64_t(argument.integer))
                                                                             : double(argument.integer);
@@ -109,7 +110,7 @@ uint64_t slotBits(const Argument &argument, const ArgInfo &info, const char *par
     if (integral)
       return uint64_t(argument.integer);
   }
-  failSlot(argument, parameterName, kernelName, std::string("a ") + dtypeName(info.dtype));
+  failSlot(argument, parameterName, kernelName, withArticle(dtypeName(info.dtype)));
 }
 
 const Kernel &OtherImages::kernel(const std::string &name, unsigned blocks) {

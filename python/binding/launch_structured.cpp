@@ -2,6 +2,7 @@
 #include "binding.h"
 #include "ending.h"
 #include "launch_args.h"
+#include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include "limited_api.h"
 #include "type_name.h"
@@ -37,10 +38,11 @@ PyObject *launchStructured(PyObject *launcher, const char *parameter, PyObject *
                    "its bytes are a tensor that kernels take: x.view(torch.uint8)",
                    {}});
     std::string type = typeName(argument);
-    throw Error({Diagnostic::Kind::Type,
-                 "argument '" + std::string(parameter) + "' is a " + type + "; a tensor, int, float, bool or None is expected",
-                 "",
-                 {}});
+    throw Error(
+        {Diagnostic::Kind::Type,
+         "argument '" + std::string(parameter) + "' is " + withArticle(type) + "; a tensor, int, float, bool or None is expected",
+         "",
+         {}});
   }
   return callWithLists(method, call);
 }

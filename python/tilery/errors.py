@@ -8,6 +8,11 @@ from collections.abc import Iterable
 Place = tuple[str, int, int, str]  # file, line, column, function
 
 
+def with_article(name: str) -> str:
+    """The name of a type behind "a" or "an", as messages have it."""
+    return f"an {name}" if name[:1] in tuple("aeioAEIO") else f"a {name}"  # "a uint8", as it is spoken
+
+
 def source(place: Place, caret: bool = False) -> list[str]:
     """The line of a place, indented, and below it a caret; nothing where its file cannot be read."""
     text = linecache.getline(place[0], place[1]).rstrip()

@@ -272,7 +272,7 @@ def test_grids():
             lambda k, t: k[1](t, t, t.double(), 2),
             "argument 'z' of add_kernel is a float64 tensor of shape (64,); expected a float32 tensor",
         ),
-        (lambda k, t: k[1](t, t, t, 2.5), "argument 'n' of add_kernel is the float 2.500000; expected a int32"),
+        (lambda k, t: k[1](t, t, t, 2.5), "argument 'n' of add_kernel is the float 2.500000; expected an int32"),
         (lambda k, t: k[1](t, t, t, 2**64), "argument 'n' is an int that does not fit into 64 bits"),
         (lambda k, t: k[1](t, t, torch.empty(4, device="meta"), 2), None),
         (

@@ -9,7 +9,7 @@ from typing import Any
 
 from tilery import _native
 
-from ..errors import error
+from ..errors import error, with_article
 
 # (kind, argument, dimension, value): see BundleCondition of include/tilery/bundle.h.
 Condition = tuple[str, int, int, int]
@@ -90,7 +90,7 @@ class Library:
 
     def __init__(self, data: bytes) -> None:
         if not isinstance(data, bytes):
-            message = f"a library is made of a bundle's bytes, got a {type(data).__name__}"
+            message = f"a library is made of a bundle's bytes, got {with_article(type(data).__name__)}"
             raise error(TypeError, message, hint="aot.Library.open(path) reads a file")
         self._bundle = _native.Bundle(data)
         self._numbers: dict[str, list[int]] = {}
@@ -110,6 +110,10 @@ class Library:
 
     def call(self, name: str, *arguments: Any, grid: Sequence[int] | None = None) -> None:
         """Runs an entry on tensors and numbers, where its tensors lie. Those that it writes are changed in place.
+
+        Programs of NineToothed and TileLang go by the strides of tensors, also by such as are negative or 0, or refuse them. For
+        those of Tileon and Triton a tensor is the address of its first element, as in any launch: strides are numbers that the
+        call passes.
 
         Tensors may share memory as far as there is code for it: of Tileon and NineToothed always, of TileLang where neither is
         written. Such a call does what its programs say, each in its order; what one program writes and another reads depends on

@@ -88,13 +88,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _entry(kernel: Any, name: str, targets: list[str], arguments: argparse.Namespace) -> tuple[Any, Any]:
     """(the entry of a bundle, how C callers write its arguments)."""
+    from ..errors import with_article
     from . import entries
 
     options = {option: getattr(arguments, option) for option in ("num_warps", "num_stages")}
     given = {option: value for option, value in options.items() if value is not None}
     language = entries.language_of(kernel)
     if language is None:
-        arguments.parser.error(f"{arguments.kernel} is a {type(kernel).__name__}, no kernel")
+        arguments.parser.error(f"{arguments.kernel} is {with_article(type(kernel).__name__)}, no kernel")
     if language != "tileon" and (given or arguments.grid is not None):
         option = "--grid" if arguments.grid is not None else "--" + next(iter(given)).replace("_", "-")
         arguments.parser.error(f"{option} is for kernels of Tileon; {arguments.kernel} is one of another language")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import error
+from ..errors import error, with_article
 from .present import present
 
 _GPU = 2  # DLPack's device type
@@ -23,7 +23,7 @@ def layout(tensor: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
         if not hasattr(tensor, "shape"):
             raise error(
                 TypeError,
-                f"a {type(tensor).__name__} has an address and no shape, which the reference interpreter asks for",
+                f"{with_article(type(tensor).__name__)} has an address and no shape, which the reference interpreter asks for",
                 hint="pass a tensor, or launch without debug=True",
             )
         return tuple(tensor.shape), tuple(tensor.stride())

@@ -10,6 +10,7 @@ from typing import Any
 
 from tilery import _native
 
+from ..errors import with_article
 from ..frontend.wording import shown
 from . import compile
 from .arrays import copied
@@ -180,7 +181,7 @@ def _copy(value: Any, made: dict[int, Any]) -> Any:
         else:
             made[id(value)] = copied(value)
     if made[id(value)] is value and not _is_number(value) and not _is_spread(value):
-        raise _NoCopy(f"a {type(value).__name__} has no copy")
+        raise _NoCopy(f"{with_article(type(value).__name__)} has no copy")
     return made[id(value)]
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import error
+from ..errors import error, with_article
 from .assignments import last_lines
 from .jumps import DONE, RESULT
 from .structure import Leaf, Mismatch, Number, Undefined, children, fill, is_number, leaves_of, map_leaves, pair
@@ -242,7 +242,7 @@ class Regions(Trace):
             return str(value.__tile_words__)
         if isinstance(value, (tuple, list)):
             parts = ", ".join(repr(v) if is_number(v := self.host(part)) else self.describe(v) for part in value)
-            return f"a {type(value).__name__} of {len(value)} ({parts})"
+            return f"{with_article(type(value).__name__)} of {len(value)} ({parts})"
         if value is None or isinstance(value, str):
             return "None" if value is None else f"the text {value!r}"
         return f"the type {value}" if hasattr(value, "__tile_dtype__") else f"a host {type(value).__name__}"

@@ -12,7 +12,7 @@ import numpy
 
 from tilery import _native
 
-from ..errors import error
+from ..errors import error, with_article
 from ..frontend.wording import did_you_mean
 from .code import Call, compiled, declared_results
 
@@ -122,7 +122,7 @@ def _is_array(value: Any) -> bool:
 
 def _kind(value: Any) -> jax.ShapeDtypeStruct:
     if not _is_array(value):
-        message = f"a result is described by its shape and type, got a {type(value).__name__}"
+        message = f"a result is described by its shape and type, got {with_article(type(value).__name__)}"
         raise error(TypeError, message, hint="write jax.ShapeDtypeStruct((n,), 'float32')")
     return jax.ShapeDtypeStruct(value.shape, value.dtype)
 

@@ -17,7 +17,7 @@ from ..core.explanation import Explanation
 from ..core.names import takes_options, told_name
 from ..core.pickled import OwnCopy, by_name
 from ..core.unmade import launches_are_unmade
-from ..errors import error
+from ..errors import error, with_article
 from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
 from ..frontend.wording import counted, did_you_mean, number_of
@@ -422,7 +422,7 @@ class Kernel(OwnCopy):
         if hasattr(value, "__dlpack__"):
             raise error(
                 TypeError,
-                f"compile-time argument '{label}' is a {type(value).__name__}; a number is expected",
+                f"compile-time argument '{label}' is {with_article(type(value).__name__)}; a number is expected",
                 hint=f"pass {label}.item()",
             )
         if isinstance(value, bool) or not hasattr(value, "__index__"):

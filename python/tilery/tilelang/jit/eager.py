@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.arrays import layout
 from ...core.unmade import compile_time, launches_are_unmade
-from ...errors import Error, error
+from ...errors import Error, error, with_article
 from ...frontend.source import tree_of
 from ...frontend.wording import did_you_mean
 from ..language.eager.builder import PrimFunc
@@ -34,7 +34,7 @@ def freeze(function: str, name: str, value: Any) -> tuple[type, Any]:
     if not known:
         raise error(
             TypeError,
-            f"argument `{name}` of `{function}` is a {type(value).__name__}, which cannot be a compile-time argument",
+            f"argument `{name}` of `{function}` is {with_article(type(value).__name__)}, which cannot be a compile-time argument",
             hint="pass numbers, strings, types or tuples of them; tensors go to the kernel it returns",
         )
     return type(value), value
@@ -194,7 +194,8 @@ class EagerFunction:
                 continue
             value = values[parameter]
             if not is_tensor(value):
-                raise error(TypeError, f"`{name}.{parameter}` is a tensor of {kind.dtype}, got a {type(value).__name__}")
+                got = with_article(type(value).__name__)
+                raise error(TypeError, f"`{name}.{parameter}` is a tensor of {kind.dtype}, got {got}")
             if len(value.shape) != len(kind.shape):
                 raise error(
                     ValueError,

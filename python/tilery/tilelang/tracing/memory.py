@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from tilery import _native
 
 from ...core.checks import host_number
-from ...errors import error
+from ...errors import error, with_article
 from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype
@@ -126,7 +126,7 @@ class Memory:
         if isinstance(index, float) or not (isinstance(index, (int, Expr))):
             raise error(TypeError, f"an index of `{self.label()}` must be an integer, got {index!r}", hint=index_hint(index))
         if isinstance(index, Expr) and "float" in index.dtype:
-            raise error(TypeError, f"an index of `{self.label()}` must be an integer, got a {index.dtype}")
+            raise error(TypeError, f"an index of `{self.label()}` must be an integer, got {with_article(index.dtype)}")
         if not self.is_global and isinstance(index, int) and not 0 <= index < self.shape[dim]:
             raise error(
                 IndexError, f"index {index} is out of range for dimension {dim} of `{self.label()}` (shape={show(self.shape)})"
@@ -319,7 +319,7 @@ class Element(Expr):
             kind = "buffer" if isinstance(value, (Memory, Region)) else type(value).__name__
             several = "an element is one number: store each in an element of its own"
             hint = several if isinstance(value, (list, tuple)) else None
-            raise error(TypeError, f"cannot store a {kind} in an element of `{self.memory.label()}`", hint=hint)
+            raise error(TypeError, f"cannot store {with_article(kind)} in an element of `{self.memory.label()}`", hint=hint)
         if self.memory.coded:
             return self._store_code(trace, encode(self.memory.dtype, read(value)))
         value = as_stored(value, self.memory)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.checks import truth
-from ...errors import error
+from ...errors import error, with_article
 from ...frontend.wording import did_you_mean
 from ..tracing.arithmetic import Arithmetic
 from .compile_flags import CompileFlags
@@ -114,7 +114,7 @@ class PassConfigs:
         if configs is not None and not isinstance(configs, Mapping):
             raise error(
                 TypeError,
-                f"pass_configs is a {type(configs).__name__}, not a dict",
+                f"pass_configs is {with_article(type(configs).__name__)}, not a dict",
                 hint="write {tilelang.PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: True}",
             )
         self.ignored = {_name(key): value for key, value in (configs or {}).items()}
