@@ -139,6 +139,91 @@ def test_what_may_not_be_written_is_not():
         called.call(name, *(sealed(*shape) for _ in range(inputs)), at(0, *shape), *rest, grid=grid)
 
 
+@tileon.jit
+def doubled_rows(x, y, x_down, x_across, y_down, y_across, M, N, BLOCK: tl.constexpr):
+    row, column = tl.program_id(0), tl.arange(0, BLOCK)
+    value = tl.load(x + row * x_down + column * x_across, mask=column < N)
+    tl.store(y + row * y_down + column * y_across, value * 2, mask=column < N)
+
+
+M, N = T.dynamic("M"), T.dynamic("N")
+OF_X, OF_Y = (T.dynamic("x_down"), T.dynamic("x_across")), (T.dynamic("y_down"), T.dynamic("y_across"))
+
+
+@T.prim_func
+def doubled_points(x: T.StridedTensor((M, N), OF_X, "float32"), y: T.StridedTensor((M, N), OF_Y, "float32")):
+    with T.Kernel(T.ceildiv(M + 1, 16), T.ceildiv(N + 1, 16), threads=128) as (p, q):  # a block where there is nothing, too
+        for i, j in T.Parallel(16, 16):
+            if p * 16 + i < M and q * 16 + j < N:
+                y[p * 16 + i, q * 16 + j] = x[p * 16 + i, q * 16 + j] * 2
+
+
+@T.prim_func
+def doubled_matrix(x: T.Tensor((M, N), "float32"), y: T.Tensor((M, N), "float32")):
+    with T.Kernel(M, threads=128) as p:
+        for j in T.Parallel(N):
+            y[p, j] = x[p, j] * 2
+
+
+LAYOUTS = {
+    "rows in order": lambda memory: memory[:13, :21],
+    "rows reversed": lambda memory: memory[:13, :21][::-1],
+    "columns reversed": lambda memory: memory[:13, :21][:, ::-1],
+    "both reversed": lambda memory: memory[:13, :21][::-1, ::-1],
+    "turned": lambda memory: memory[:21, :13].T,
+    "a slice": lambda memory: memory[5:18, 3:24],
+    "every second and third": lambda memory: memory[1:27:2, 2:65:3],
+    "every second, reversed": lambda memory: memory[27:1:-2, 2:65:3],
+    "no rows": lambda memory: memory[:0, :21][::-1],
+    "no columns": lambda memory: memory[:13, :0],
+}
+EXPANDED = {
+    "one row": lambda memory: np.broadcast_to(memory[3, :21], (13, 21)),
+    "one row, reversed": lambda memory: np.broadcast_to(memory[3, :21][::-1], (13, 21)),
+    "one column": lambda memory: np.broadcast_to(memory[:13, 3:4], (13, 21)),
+    "one element": lambda memory: np.broadcast_to(memory[3:4, 3:4], (13, 21)),
+}
+
+
+def strided_entries():
+    signature = "*fp32, *fp32, i64, i64, i64, i64, i32, i32, 32"
+    yield "doubled_rows", library(entry_of(doubled_rows, "doubled_rows", Hints(doubled_rows, signature), ("host",), {}))
+    yield "doubled", library(of_ninetoothed())
+    yield "doubled_points", library(tilelang.compile(doubled_points).library_entry("doubled_points", ("host",)))
+
+
+@pytest.fixture(scope="module")
+def strided():
+    return dict(strided_entries())
+
+
+@pytest.mark.parametrize("name", ["doubled_rows", "doubled", "doubled_points"])
+@pytest.mark.parametrize("layout", [*LAYOUTS, *EXPANDED])
+def test_tensors_of_any_strides(strided, name, layout):
+    """Read as they lie, and written there and nowhere else."""
+    memory = np.random.default_rng(0).standard_normal((40, 70)).astype(np.float32)
+    x = (LAYOUTS | EXPANDED)[layout](memory)
+    for written in LAYOUTS.values():
+        room, expected = np.full((40, 70), np.nan, np.float32), np.full((40, 70), np.nan, np.float32)
+        y, wanted = written(room), written(expected)
+        if y.shape != x.shape:
+            continue
+        wanted[:] = 2 * x
+        numbers = (*(step // 4 for each in (x, y) for step in each.strides), *x.shape) if name == "doubled_rows" else ()
+        strided[name].call(name, x, y, *numbers, grid=(len(x), 1, 1) if numbers else None)
+        np.testing.assert_array_equal(room, expected)
+
+
+@pytest.mark.parametrize("layout", [each for each in LAYOUTS if each not in ("no rows", "no columns")] + [*EXPANDED])
+def test_strides_that_code_was_not_compiled_for_are_named(layout):
+    called = library(tilelang.compile(doubled_matrix).library_entry("doubled_matrix", ("host",)))
+    memory, y = np.ones((40, 70), np.float32), np.full((13, 21), np.nan, np.float32)
+    told = r"doubled_matrix\.x\.strides\[[01]\] .*\(it is not contiguous\)\n  hint: pass x.contiguous"
+    with pytest.raises(ValueError, match=told):
+        called.call("doubled_matrix", (LAYOUTS | EXPANDED)[layout](memory), y)
+    assert np.isnan(y).all()
+
+
 def test_tensors_that_share_memory():
     """In place and beside each other in one tensor by code that expects it; of what is only read, any."""
     base = np.random.default_rng(0).standard_normal(300).astype(np.float32)
