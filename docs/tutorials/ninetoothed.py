@@ -1,24 +1,27 @@
 # %% [markdown]
 # # NineToothed
 #
-# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it
-# (`pip install torch matplotlib`; [In five minutes](../start.md) needs NumPy alone).
+# Six programs, from a sum of two vectors to a model that learns. NumPy is enough for all but the last, whose gradients are
+# PyTorch's, and for [what is timed beside it](#beside-pytorch) (`pip install torch matplotlib`).
 # A kernel of NineToothed is two functions. The *arrangement* says which tiles of each tensor a program gets; the *application*
 # computes with them, and knows nothing of indices, strides or masks. A program that says `import ninetoothed` runs unchanged by
 # `tilery run program.py`.
 
 # %%
-import matplotlib.pyplot as plt
-import torch
+import numpy as np
 
 from tilery import ninetoothed
 from tilery.ninetoothed import Symbol, Tensor, block_size
 from tilery.ninetoothed import language as ntl
 from tilery.ninetoothed.visualization import visualize_arrangement
-from tilery.tileon.testing import do_bench
 
-torch.manual_seed(0)
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+rng = np.random.default_rng(0)
+randn = lambda *shape: rng.standard_normal(shape, dtype=np.float32)
+
+
+def empty(shape, like):
+    """An array, or a tensor of torch where `like` is one."""
+    return like.new_empty(shape) if hasattr(like, "new_empty") else np.empty(shape, like.dtype)
 
 # %% [markdown]
 # ## Vector add
@@ -46,51 +49,14 @@ add_kernel = ninetoothed.make(add_arrangement, add_application, (Tensor(1), Tens
 
 
 def add(x, y):
-    z = torch.empty_like(x)
+    z = empty(x.shape, x)
     add_kernel(x, y, z)
     return z
 
 
-x, y = torch.randn(100_003, device=DEVICE), torch.randn(100_003, device=DEVICE)
-torch.testing.assert_close(add(x, y), x + y)
-print("add agrees with torch")
-
-# %% [markdown]
-# A sum of vectors is bound by memory: two numbers are read and one is written for each addition, so that bytes a second say how
-# good it is. `do_bench` gives the time of a call in milliseconds, here the least of as many as fit 40 ms.
-
-# %%
-def rates(functions, sizes, work):
-    """{name: work(size) / time of function(size), in units of 1e9}"""
-    bench = lambda call: do_bench(call, warmup=5, rep=40, return_mode="min")
-    return {name: [work(n) / bench(make(n)) / 1e6 for n in sizes] for name, make in functions.items()}
-
-
-def plot(results, sizes, xlabel, ylabel):
-    figure, axes = plt.subplots()
-    for name, values in results.items():
-        axes.plot(sizes, values, marker="o", label=name)
-    axes.set_xscale("log", base=2)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
-    axes.legend()
-    plt.show()
-
-
-def calls(function, *shapes):
-    """make(n) -> a call of `function` on random tensors of shape(n)"""
-    def make(n):
-        arguments = [torch.randn(shape(n), device=DEVICE) for shape in shapes]
-        return lambda: function(*arguments)
-
-    return make
-
-
-sizes = [2**k for k in range(14, 23, 2)]
-vector = lambda n: (n,)
-functions = {"Tilery": calls(add, vector, vector), "torch": calls(torch.add, vector, vector)}
-plot(rates(functions, sizes, lambda n: 12 * n), sizes, "elements", "GB/s")
+x, y = randn(100_003), randn(100_003)
+np.testing.assert_array_equal(add(x, y), x + y)
+print("add agrees with NumPy")
 
 # %% [markdown]
 # ## Softmax
@@ -115,20 +81,19 @@ softmax_kernel = ninetoothed.make(softmax_arrangement, softmax_application, (Ten
 
 
 def softmax(x):
-    y = torch.empty_like(x)
+    y = empty(x.shape, x)
     softmax_kernel(x, y, WIDTH=x.shape[-1])
     return y
 
 
-x = torch.randn(1823, 781, device=DEVICE)
-torch.testing.assert_close(softmax(x), torch.softmax(x, -1))
-print("softmax agrees with torch")
+def softmax_by_numpy(x):
+    exponentials = np.exp(x - x.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
 
-# %%
-sizes = [2**k for k in range(8, 13)]
-matrix = lambda n: (1024, n)
-functions = {"Tilery": calls(softmax, matrix), "torch": calls(lambda x: torch.softmax(x, -1), matrix)}
-plot(rates(functions, sizes, lambda n: 8 * 1024 * n), sizes, "columns", "GB/s")
+
+x = randn(1823, 781)
+np.testing.assert_allclose(softmax(x), softmax_by_numpy(x), rtol=1e-5)
+print("softmax agrees with NumPy")
 
 # %% [markdown]
 # ## Matrix product
@@ -158,14 +123,14 @@ matmul_kernel = ninetoothed.make(matmul_arrangement, matmul_application, (Tensor
 
 
 def matmul(a, b):
-    c = torch.empty(a.shape[0], b.shape[1], device=a.device)
+    c = empty((a.shape[0], b.shape[1]), a)
     matmul_kernel(a, b, c)
     return c
 
 
-a, b = torch.randn(300, 500, device=DEVICE), torch.randn(200, 500, device=DEVICE)
-torch.testing.assert_close(matmul(a, b.T), a @ b.T, rtol=1e-4, atol=1e-4)
-print("matmul agrees with torch")
+a, b = randn(300, 500), randn(200, 500)
+np.testing.assert_allclose(matmul(a, b.T), a @ b.T, rtol=1e-4, atol=1e-4)
+print("matmul agrees with NumPy")
 
 # %% [markdown]
 # An arrangement can be looked at, with numbers for sizes ([Pictures of arrangements](../visualization.md)). Here four programs
@@ -177,12 +142,6 @@ visualize_arrangement(lambda *tensors: matmul_arrangement(*tensors, 2, 2, 2), sm
 
 # %% [markdown]
 # Strides come from the tensors of the call, so that a transposed factor or a slice needs no other kernel.
-
-# %%
-sizes = [128, 256, 512, 1024]
-square = lambda n: (n, n)
-functions = {"Tilery": calls(matmul, square, square), "torch": calls(torch.mm, square, square)}
-plot(rates(functions, sizes, lambda n: 2 * n**3), sizes, "rows and columns", "GFLOP/s")
 
 # %% [markdown]
 # ### With a bias
@@ -205,11 +164,63 @@ def layer_application(a, b, bias, c):
 
 
 layer_kernel = ninetoothed.make(layer_arrangement, layer_application, (Tensor(2), Tensor(2), Tensor(1), Tensor(2)))
-a, b, bias = (torch.randn(shape, device=DEVICE) for shape in ((300, 500), (500, 200), (200,)))
-c = torch.empty(300, 200, device=DEVICE)
+a, b, bias = randn(300, 500), randn(500, 200), randn(200)
+c = empty((300, 200), a)
 layer_kernel(a, b, bias, c)
-torch.testing.assert_close(c, torch.relu(a @ b + bias), rtol=1e-4, atol=1e-4)
-print("the layer agrees with torch")
+np.testing.assert_allclose(c, np.maximum(a @ b + bias, 0), rtol=1e-4, atol=1e-4)
+print("the layer agrees with NumPy")
+
+# %% [markdown]
+# ## Pooling
+#
+# Windows are tiles, too. `x.tile((1, 1, 2, 2))` cuts images, (N, C, H, W), into windows of 2 x 2: a tensor of (N, C, H / 2,
+# W / 2) whose elements are tiles. With `strides` they overlap or leave something out between them (-1: they lie side by side),
+# and with `floor_mode=True` there are only those that lie within the image, as in PyTorch.
+#
+# A program for each window would have four numbers to work on. `ravel` makes one level of two, here of eight dimensions.
+# `flatten(end_dim=4)` joins those that number the windows, `flatten(start_dim=1)` those that number a window's elements. What is
+# left is a matrix with a row for each window, and a program takes a block of rows, each of them whole. The result is flattened in
+# the same order: one number for each row.
+
+# %%
+def pooling_arrangement(x, y, window=2, stride=-1, block=block_size()):
+    windows = x.tile((1, 1, window, window), strides=(-1, -1, stride, stride), floor_mode=True)
+    windows = windows.ravel().flatten(end_dim=4).flatten(start_dim=1)
+    return windows.tile((block, -1)), y.flatten().tile((block,))
+
+
+def largest(windows, y):
+    y = ntl.max(windows, axis=1)
+
+
+max_pool_kernel = ninetoothed.make(pooling_arrangement, largest, (Tensor(4), Tensor(4)))
+x = randn(2, 3, 37, 50)
+y = empty((2, 3, 18, 25), x)
+max_pool_kernel(x, y)
+np.testing.assert_array_equal(y, x[:, :, :36].reshape(2, 3, 18, 2, 25, 2).max((3, 5)))
+print("max pooling agrees with NumPy")
+
+# %% [markdown]
+# The application sees rows of windows and nothing else, so that another reduction is another line, and other windows are another
+# arrangement: here means of windows of 3 x 3 around each pixel that has all its neighbours. (In memory neighbours of one window
+# are few, and windows beside each other many: with `.permute((1, 0)).tile((-1, block))`, where a column is a window, and
+# reductions along axis 0 CPUs take less time.) How windows lie: [Pictures of arrangements](../visualization.md#windows).
+
+# %%
+def smooth_arrangement(x, y):
+    return pooling_arrangement(x, y, window=3, stride=1)
+
+
+def mean(windows, y):
+    y = ntl.sum(windows, axis=1) / windows.shape[1]
+
+
+smooth_kernel = ninetoothed.make(smooth_arrangement, mean, (Tensor(4), Tensor(4)))
+smooth = empty((2, 3, 35, 48), x)
+smooth_kernel(x, smooth)
+neighbours = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+np.testing.assert_allclose(smooth, neighbours.mean((4, 5)), rtol=1e-5, atol=1e-6)
+print("mean pooling agrees with NumPy")
 
 # %% [markdown]
 # ## Attention
@@ -260,15 +271,85 @@ attention_kernel = ninetoothed.make(attention_arrangement, attention_application
 
 
 def attention(q, k, v):
-    out = torch.empty_like(q)
+    out = empty(q.shape, q)
     attention_kernel(q, k, v, q.shape[-1] ** -0.5, out, ROWS=64, COLUMNS=64)
     return out
 
 
-q, k, v = (torch.randn(2, 3, 200, 64, device=DEVICE) for _ in range(3))
-expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
-torch.testing.assert_close(attention(q, k, v), expected, rtol=1e-4, atol=1e-4)
-print("attention agrees with torch")
+q, k, v = (randn(2, 3, 200, 64) for _ in range(3))
+expected = softmax_by_numpy(q @ k.swapaxes(2, 3) / 8) @ v
+np.testing.assert_allclose(attention(q, k, v), expected, rtol=1e-4, atol=1e-4)
+print("attention agrees with NumPy")
+
+# %% [markdown]
+# ## Beside PyTorch
+#
+# Tensors of torch are arguments as arrays are, and what lies on a GPU is computed there. `do_bench` gives the time of a call in
+# milliseconds, here the least of as many as fit 40 ms. Sums of vectors and softmax are bound by memory, so that bytes a second
+# say how good they are. A sum of vectors:
+
+# %%
+import matplotlib.pyplot as plt
+import torch
+
+from tilery.tileon.testing import do_bench
+
+torch.manual_seed(0)
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def rates(functions, sizes, work):
+    """{name: work(size) / time of function(size), in units of 1e9}"""
+    bench = lambda call: do_bench(call, warmup=5, rep=40, return_mode="min")
+    return {name: [work(n) / bench(make(n)) / 1e6 for n in sizes] for name, make in functions.items()}
+
+
+def plot(results, sizes, xlabel, ylabel):
+    figure, axes = plt.subplots()
+    for name, values in results.items():
+        axes.plot(sizes, values, marker="o", label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.legend()
+    plt.show()
+
+
+def calls(function, *shapes):
+    """make(n) -> a call of `function` on random tensors of shape(n)"""
+    def make(n):
+        arguments = [torch.randn(shape(n), device=DEVICE) for shape in shapes]
+        return lambda: function(*arguments)
+
+    return make
+
+
+sizes = [2**k for k in range(14, 23, 2)]
+vector = lambda n: (n,)
+functions = {"Tilery": calls(add, vector, vector), "torch": calls(torch.add, vector, vector)}
+plot(rates(functions, sizes, lambda n: 12 * n), sizes, "elements", "GB/s")
+
+# %% [markdown]
+# Softmax:
+
+# %%
+sizes = [2**k for k in range(8, 13)]
+matrix = lambda n: (1024, n)
+functions = {"Tilery": calls(softmax, matrix), "torch": calls(lambda x: torch.softmax(x, -1), matrix)}
+plot(rates(functions, sizes, lambda n: 8 * 1024 * n), sizes, "columns", "GB/s")
+
+# %% [markdown]
+# Products:
+
+# %%
+sizes = [128, 256, 512, 1024]
+square = lambda n: (n, n)
+functions = {"Tilery": calls(matmul, square, square), "torch": calls(torch.mm, square, square)}
+plot(rates(functions, sizes, lambda n: 2 * n**3), sizes, "rows and columns", "GFLOP/s")
+
+# %% [markdown]
+# Attention:
 
 # %%
 sizes = [128, 256, 512, 1024]

@@ -1,20 +1,24 @@
 # %% [markdown]
 # # Tileon and Triton
 #
-# Five programs, from a sum of two vectors to a model that learns. Each is checked against PyTorch, and some are timed beside it
-# (`pip install torch matplotlib`; [In five minutes](../start.md) needs NumPy alone).
+# Five programs, from a sum of two vectors to a model that learns. NumPy is enough for all but the last, whose gradients are
+# PyTorch's, and for [what is timed beside it](#beside-pytorch) (`pip install torch matplotlib`).
 # Tileon and Triton are one language here under two names: a program that says `import triton` runs unchanged by
 # `tilery run program.py`, and `from tilery import tileon` gives the same functions without that.
 
 # %%
-import matplotlib.pyplot as plt
-import torch
+import numpy as np
 
 from tilery import tileon
 from tilery.tileon import language as tl
 
-torch.manual_seed(0)
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+rng = np.random.default_rng(0)
+randn = lambda *shape: rng.standard_normal(shape, dtype=np.float32)
+
+
+def empty(shape, like):
+    """An array, or a tensor of torch where `like` is one."""
+    return like.new_empty(shape) if hasattr(like, "new_empty") else np.empty(shape, like.dtype)
 
 # %% [markdown]
 # ## Vector add
@@ -36,62 +40,26 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def add(x, y):
-    out = torch.empty_like(x)
-    n = x.numel()
+    out, n = empty(x.shape, x), x.shape[0]
     add_kernel[(tl.cdiv(n, 4096),)](x, y, out, n, BLOCK=4096)
     return out
 
 
-x, y = torch.randn(100_003, device=DEVICE), torch.randn(100_003, device=DEVICE)
-torch.testing.assert_close(add(x, y), x + y)
-print("add agrees with torch")
+x, y = randn(100_003), randn(100_003)
+np.testing.assert_array_equal(add(x, y), x + y)
+print("add agrees with NumPy")
 
 # %% [markdown]
 # The first call compiles, for these types and for what the sizes divide by; later calls of that kind launch at once. A parameter
 # marked `tl.constexpr` is a number at compile time, and tiles are made of such numbers only. They need not be powers of two.
-#
-# `do_bench` gives the time of a call in milliseconds, here the least of as many as fit 40 ms. A sum of vectors is bound by
-# memory: two numbers are read and one is written for each addition, so that bytes a second say how good it is.
-
-# %%
-def rates(functions, sizes, work):
-    """{name: work(size) / time of function(size), in units of 1e9}"""
-    bench = lambda call: tileon.testing.do_bench(call, warmup=5, rep=40, return_mode="min")
-    return {name: [work(n) / bench(make(n)) / 1e6 for n in sizes] for name, make in functions.items()}
-
-
-def plot(results, sizes, xlabel, ylabel):
-    figure, axes = plt.subplots()
-    for name, values in results.items():
-        axes.plot(sizes, values, marker="o", label=name)
-    axes.set_xscale("log", base=2)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
-    axes.legend()
-    plt.show()
-
-
-def calls(function, *shapes):
-    """make(n) -> a call of `function` on random tensors of shape(n)"""
-    def make(n):
-        arguments = [torch.randn(shape(n), device=DEVICE) for shape in shapes]
-        return lambda: function(*arguments)
-
-    return make
-
-
-sizes = [2**k for k in range(14, 23, 2)]
-vector = lambda n: (n,)
-functions = {"Tilery": calls(add, vector, vector), "torch": calls(torch.add, vector, vector)}
-plot(rates(functions, sizes, lambda n: 12 * n), sizes, "elements", "GB/s")
 
 # %% [markdown]
 # ## Softmax
 #
 # A program takes a row. It is read once, stays in registers or in the nearest cache, and the result is written once; composed of
 # single operations, the same would read and write it several times. `tl.max` and `tl.sum` reduce a tile along an axis. Elements
-# beyond the row's end are minus infinity, so that they add nothing.
+# beyond the row's end are minus infinity, so that they add nothing. Strides, how far rows lie apart, count elements; those of
+# NumPy count bytes.
 
 # %%
 @tileon.jit
@@ -104,22 +72,25 @@ def softmax_kernel(out_ptr, x_ptr, stride_out, stride_x, n, BLOCK: tl.constexpr)
     tl.store(out_ptr + row * stride_out + columns, numerator / tl.sum(numerator, axis=0), mask=mask)
 
 
+def strides(x):
+    return x.stride() if hasattr(x, "stride") else [step // x.itemsize for step in x.strides]
+
+
 def softmax(x):
     rows, n = x.shape
-    out = torch.empty_like(x)
-    softmax_kernel[(rows,)](out, x, out.stride(0), x.stride(0), n, BLOCK=tileon.next_power_of_2(n))
+    out = empty(x.shape, x)
+    softmax_kernel[(rows,)](out, x, strides(out)[0], strides(x)[0], n, BLOCK=tileon.next_power_of_2(n))
     return out
 
 
-x = torch.randn(1823, 781, device=DEVICE)
-torch.testing.assert_close(softmax(x), torch.softmax(x, -1))
-print("softmax agrees with torch")
+def softmax_by_numpy(x):
+    exponentials = np.exp(x - x.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True)
 
-# %%
-sizes = [2**k for k in range(8, 13)]
-matrix = lambda n: (1024, n)
-functions = {"Tilery": calls(softmax, matrix), "torch": calls(lambda x: torch.softmax(x, -1), matrix)}
-plot(rates(functions, sizes, lambda n: 8 * 1024 * n), sizes, "columns", "GB/s")
+
+x = randn(1823, 781)
+np.testing.assert_allclose(softmax(x), softmax_by_numpy(x), rtol=1e-5)
+print("softmax agrees with NumPy")
 
 # %% [markdown]
 # ## Matrix product
@@ -152,22 +123,16 @@ def matmul_kernel(
 
 def matmul(a, b, blocks=(128, 128, 64)):
     (M, K), N = a.shape, b.shape[1]
-    c = torch.empty(M, N, device=a.device, dtype=a.dtype)
+    c = empty((M, N), a)
     grid = lambda meta: (tl.cdiv(M, meta["BLOCK_M"]), tl.cdiv(N, meta["BLOCK_N"]))
-    matmul_kernel[grid](a, b, c, M, N, K, *a.stride(), *b.stride(), *c.stride(),
+    matmul_kernel[grid](a, b, c, M, N, K, *strides(a), *strides(b), *strides(c),
                         BLOCK_M=blocks[0], BLOCK_N=blocks[1], BLOCK_K=blocks[2])
     return c
 
 
-a, b = torch.randn(300, 500, device=DEVICE), torch.randn(200, 500, device=DEVICE)
-torch.testing.assert_close(matmul(a, b.T), a @ b.T, rtol=1e-4, atol=1e-4)
-print("matmul agrees with torch")
-
-# %%
-sizes = [128, 256, 512, 1024]
-square = lambda n: (n, n)
-functions = {"Tilery": calls(matmul, square, square), "torch": calls(torch.mm, square, square)}
-plot(rates(functions, sizes, lambda n: 2 * n**3), sizes, "rows and columns", "GFLOP/s")
+a, b = randn(300, 500), randn(200, 500)
+np.testing.assert_allclose(matmul(a, b.T), a @ b.T, rtol=1e-4, atol=1e-4)
+print("matmul agrees with NumPy")
 
 # %% [markdown]
 # ## Attention
@@ -211,16 +176,86 @@ def attention_kernel(
 
 def attention(q, k, v, causal=False):
     batches, heads, n, d = q.shape
-    out = torch.empty_like(q)
+    out = empty(q.shape, q)
     attention_kernel[(tl.cdiv(n, 64), batches * heads)](q, k, v, out, d**-0.5, n, CAUSAL=causal, BLOCK=64, D=d)
     return out
 
 
-q, k, v = (torch.randn(2, 3, 200, 64, device=DEVICE) for _ in range(3))
+q, k, v = (randn(2, 3, 200, 64) for _ in range(3))
 for causal in (False, True):
-    expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-    torch.testing.assert_close(attention(q, k, v, causal), expected, rtol=1e-4, atol=1e-4)
-print("attention agrees with torch")
+    scores = q @ k.swapaxes(2, 3) / 8
+    if causal:
+        scores += np.triu(np.full((200, 200), -np.inf, np.float32), 1)
+    np.testing.assert_allclose(attention(q, k, v, causal), softmax_by_numpy(scores) @ v, rtol=1e-4, atol=1e-4)
+print("attention agrees with NumPy")
+
+# %% [markdown]
+# ## Beside PyTorch
+#
+# Tensors of torch are arguments as arrays are, and what lies on a GPU is computed there. `do_bench` gives the time of a call in
+# milliseconds, here the least of as many as fit 40 ms. Sums of vectors and softmax are bound by memory, so that bytes a second
+# say how good they are. A sum of vectors:
+
+# %%
+import matplotlib.pyplot as plt
+import torch
+
+torch.manual_seed(0)
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def rates(functions, sizes, work):
+    """{name: work(size) / time of function(size), in units of 1e9}"""
+    bench = lambda call: tileon.testing.do_bench(call, warmup=5, rep=40, return_mode="min")
+    return {name: [work(n) / bench(make(n)) / 1e6 for n in sizes] for name, make in functions.items()}
+
+
+def plot(results, sizes, xlabel, ylabel):
+    figure, axes = plt.subplots()
+    for name, values in results.items():
+        axes.plot(sizes, values, marker="o", label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.legend()
+    plt.show()
+
+
+def calls(function, *shapes):
+    """make(n) -> a call of `function` on random tensors of shape(n)"""
+    def make(n):
+        arguments = [torch.randn(shape(n), device=DEVICE) for shape in shapes]
+        return lambda: function(*arguments)
+
+    return make
+
+
+sizes = [2**k for k in range(14, 23, 2)]
+vector = lambda n: (n,)
+functions = {"Tilery": calls(add, vector, vector), "torch": calls(torch.add, vector, vector)}
+plot(rates(functions, sizes, lambda n: 12 * n), sizes, "elements", "GB/s")
+
+# %% [markdown]
+# Softmax:
+
+# %%
+sizes = [2**k for k in range(8, 13)]
+matrix = lambda n: (1024, n)
+functions = {"Tilery": calls(softmax, matrix), "torch": calls(lambda x: torch.softmax(x, -1), matrix)}
+plot(rates(functions, sizes, lambda n: 8 * 1024 * n), sizes, "columns", "GB/s")
+
+# %% [markdown]
+# Products:
+
+# %%
+sizes = [128, 256, 512, 1024]
+square = lambda n: (n, n)
+functions = {"Tilery": calls(matmul, square, square), "torch": calls(torch.mm, square, square)}
+plot(rates(functions, sizes, lambda n: 2 * n**3), sizes, "rows and columns", "GFLOP/s")
+
+# %% [markdown]
+# Attention:
 
 # %%
 sizes = [128, 256, 512, 1024]
