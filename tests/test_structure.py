@@ -14,6 +14,7 @@ CPP = [
     ["compiler/pch.h", "include/tilery"],
     ["compiler/ir", "compiler/layout", "compiler/analysis", "compiler/source_chain", "compiler/progress"]
     + ["compiler/explain"],
+    ["compiler/block/forms"],
     ["compiler/block/ir"],
     ["compiler/builder", "include/tilery/builder.h", "include/tilery/region.h", "include/tilery/module.h"]
     + ["compiler/arrange", "include/tilery/arrange.h", "include/tilery/arrange_ir.h"]
@@ -339,3 +340,29 @@ def test_only_targets_know_what_a_processor_is():
             if re.search(f"{OF_X86}|{OF_ARM}", code):
                 found.add(file)
     agree(found, ARCHITECTURES, "sources that know one architecture")
+
+
+# Where the C++ sources may say what one kind of GPU is: targets, block IR's forms, and what reads the CUDA that programs bring.
+GPUS_OWN = ("compiler/targets/", "compiler/block/forms/", "compiler/foreign/")
+OF_GPUS = r"[Hh]opper|\bsm_\d|wgmma|ldmatrix|stmatrix|mbarrier|cp_async|mma_sync|tcgen|mfma|setmaxnreg"
+NAMING_GPUS = {"compiler/block/ir/gpu.cpp"}  # why there are no boxes, in users' words
+OF_LANES = (
+    r"(?:[Ll]ane|[Ww]arp)\w*(?:\(\))? *(?:[=*/%<]|[=<]=) *3[12]\b"
+    r"|\b32\.? *\* *(?:\w+\.)?(?:\w*[Ww]arp|consumers|lanes)"
+    r"|[tT]hread\w*(?:\(\))? *% *3[12]\b"
+)
+NAMING_LANES = {"compiler/block/ir/gpu.h", "compiler/ir/warp.h"}  # each once: a machine's; those of programs
+
+
+def test_only_targets_and_forms_know_what_a_gpu_is():
+    found = {"gpu": set(), "lanes": set()}
+    for file in sorted([*(ROOT / "compiler").rglob("*.h"), *(ROOT / "compiler").rglob("*.cpp")]):
+        path = str(file.relative_to(ROOT))
+        if path.startswith(GPUS_OWN):
+            continue
+        code = re.sub(r"//[^\n]*", "", file.read_text())  # comments may say why
+        for what, names in (("gpu", OF_GPUS), ("lanes", OF_LANES)):
+            if re.search(names, code):
+                found[what].add(path)
+    agree(found["gpu"], NAMING_GPUS, "sources that name one GPU or its instructions")
+    agree(found["lanes"], NAMING_LANES, "sources that count a warp's lanes themselves")

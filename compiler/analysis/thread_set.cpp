@@ -1,6 +1,7 @@
 #include "compiler/analysis/thread_set.h"
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/ir/warp.h"
 
 using namespace mlir;
 
@@ -91,7 +92,7 @@ std::optional<llvm::BitVector> threadsAt(Operation *op) {
 }
 
 bool canMeet(const llvm::BitVector &threads) {
-  constexpr unsigned warp = 32;
+  constexpr unsigned warp = tile::warpLanes;
   if (threads.none() || threads.find_first() / warp == threads.find_last() / warp)
     return true;
   for (unsigned first = 0; first < threads.size(); first += warp) {

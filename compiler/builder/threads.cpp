@@ -2,6 +2,7 @@
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/thread_set.h"
 #include "compiler/builder/impl.h"
+#include "compiler/ir/warp.h"
 #include "compiler/source_chain.h"
 #include "tilery/region.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -24,7 +25,7 @@ static void checkArrivals(tile::SyncOp op) {
     return;
   int64_t arrivals = stated.getInt();
   auto here = analysis::threadsAt(op);
-  constexpr int64_t warp = 32;
+  constexpr int64_t warp = tile::warpLanes;
   if (!here || int64_t(here->count()) == arrivals || int64_t(here->count() + warp - 1) / warp * warp == arrivals)
     return;
   throw Error({Diagnostic::Kind::Value,

@@ -1,5 +1,6 @@
 // Verifiers of the ops in TileRegion.td.
 #include "compiler/ir/Tile.h"
+#include "compiler/ir/warp.h"
 
 using namespace mlir;
 using namespace tilery::tile;
@@ -88,9 +89,9 @@ LogicalResult VoteOp::verify() {
 }
 
 LogicalResult WarpDotOp::verify() {
-  if (failed(checkInThreads(*this, 32, false)))
+  if (failed(checkInThreads(*this, warpLanes, false)))
     return failure();
-  if ((*this)->getParentOfType<ThreadsOp>().getCount() % 32)
+  if ((*this)->getParentOfType<ThreadsOp>().getCount() % warpLanes)
     return emitOpError("is of whole warps: `threads` needs a multiple of 32");
   if (getA().empty() || getB().empty() || getC().empty())
     return emitOpError("needs factors and sums");

@@ -1,6 +1,7 @@
 // tile.threads, tile.roles and what their threads say to each other. Threads are fibers.
 #include "compiler/analysis/barrier_names.h"
 #include "compiler/analysis/thread_set.h"
+#include "compiler/ir/warp.h"
 #include "compiler/oracle/access.h"
 #include "compiler/oracle/buffer.h"
 #include "compiler/oracle/dot.h"
@@ -253,10 +254,10 @@ static void vote(Interpreter &in, tile::VoteOp op) {
 }
 
 static void warpDot(Interpreter &in, tile::WarpDotOp op) {
-  Part &part = partOf(in, op, 32);
-  unsigned lane = in.thread % 32, first = in.thread - lane;
+  Part &part = partOf(in, op, tile::warpLanes);
+  unsigned lane = in.thread % tile::warpLanes, first = in.thread - lane;
   int64_t w = op.getPerWord(), depth = op.getDepth(), g = lane / 4, t = lane % 4;
-  if (!part.threads.empty() && part.threads.count() % 32)
+  if (!part.threads.empty() && part.threads.count() % tile::warpLanes)
     in.fail(op, "only some threads of a warp come to a product of all of them", "move it out of the branch");
   // What every lane of the warp holds: [lane, i].
   auto offered = [&](ValueRange values) {
@@ -264,12 +265,12 @@ static void warpDot(Interpreter &in, tile::WarpDotOp op) {
     for (auto [i, value] : llvm::enumerate(values))
       copyLane(mine, i, in.tile(value), 0);
     in.threads->exchange[in.thread] = mine;
-    meetThere(in, op, 32, part);
-    Tile all(mine.element, {32, mine.size()});
-    for (int64_t l = 0; l < 32; ++l)
+    meetThere(in, op, tile::warpLanes, part);
+    Tile all(mine.element, {tile::warpLanes, mine.size()});
+    for (int64_t l = 0; l < tile::warpLanes; ++l)
       for (int64_t i = 0; i < mine.size(); ++i)
         copyLane(all, l * mine.size() + i, in.threads->exchange[first + l], i);
-    meetThere(in, op, 32, part); // nobody offers the next values before all have read
+    meetThere(in, op, tile::warpLanes, part); // nobody offers the next values before all have read
     return all;
   };
   Tile parts = offered(op.getA()), others = offered(op.getB());

@@ -3,6 +3,7 @@
 // Lanes of a warp that name elements of different rows and the same columns, as those of a matrix instruction's factors, meet where rows are
 // a multiple of 64 bytes long.
 #include "compiler/analysis/thread_set.h"
+#include "compiler/ir/warp.h"
 #include "compiler/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <map>
@@ -14,7 +15,7 @@ using namespace tilery::tile;
 
 namespace {
 
-constexpr int64_t banks = 32, bankBytes = 4, padBytes = 16, lanes = 32;
+constexpr int64_t banks = 32, bankBytes = 4, padBytes = 16, lanes = tile::warpLanes;
 
 /// Indices of an element in the first lanes of a block, in each loop's first turn; others lie alike. Nothing if data is among them.
 using Places = SmallVector<SmallVector<int64_t>>;

@@ -1,4 +1,5 @@
 // Products of a warp's threads, as products of tiles.
+#include "compiler/ir/warp.h"
 #include "compiler/passes/thread_conversion.h"
 
 using namespace mlir;
@@ -8,8 +9,8 @@ using namespace tilery::tile;
 // Parts are powers of two: joined in pairs, they become dimensions of 2, which a permutation puts where rows and columns have them.
 bool ThreadConversion::convertWarpDot(WarpDotOp op) {
   Location loc = op.getLoc();
-  int64_t warps = ShapedType::getNumElements(box) / 32, w = op.getPerWord(), depth = op.getDepth();
-  if (ShapedType::getNumElements(box) % 32 || box.size() != threadDims)
+  int64_t warps = ShapedType::getNumElements(box) / warpLanes, w = op.getPerWord(), depth = op.getDepth();
+  if (ShapedType::getNumElements(box) % warpLanes || box.size() != threadDims)
     return refuse(op, "a product of a warp stands where single threads have been taken apart: move it out of the loop");
   // [warps, 8, 4, parts...]: the bits of a part's number, the lowest one last.
   auto joined = [&](auto &&self, SmallVector<Value> parts) -> Value {
@@ -28,8 +29,8 @@ bool ThreadConversion::convertWarpDot(WarpDotOp op) {
   auto gathered = [&](ValueRange values) {
     SmallVector<Value> parts;
     for (Value value : values)
-      parts.push_back(
-          ReshapeOp::create(builder, loc, RankedTensorType::get({warps, 8, 4}, value.getType()), grouped(lookup(value), 32)));
+      parts.push_back(ReshapeOp::create(builder, loc, RankedTensorType::get({warps, 8, 4}, value.getType()),
+                                        grouped(lookup(value), warpLanes)));
     return joined(joined, parts);
   };
   auto arranged = [&](Value tile, ArrayRef<int64_t> order, ArrayRef<int64_t> shape) -> Value {

@@ -5,6 +5,7 @@
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/ir/machine_ops.h"
+#include "compiler/ir/warp.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/thread_conversion.h"
 #include "compiler/passes/thread_windows.h"
@@ -164,7 +165,7 @@ SmallVector<int64_t> stridesOf(ThreadsOp op) {
     if (auto vote = dyn_cast<VoteOp>(inner); vote && vote.getWidth())
       divisors.insert(vote.getWidth());
     if (isa<WarpDotOp>(inner))
-      divisors.insert(32);
+      divisors.insert(warpLanes);
     if (inner->getNumOperands() != 2 || !divergence.varies(inner->getOperand(0)) ||
         !isOfNumber(inner->getOperand(0), op, divergence))
       return;

@@ -1,5 +1,5 @@
 #include "tensor_map.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 #include <algorithm>
 #include <cstring>
 

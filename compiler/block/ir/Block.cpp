@@ -1,7 +1,7 @@
 // Types and attributes: their text, what they ask of their parameters, aliases.
 #include "compiler/block/ir/Block.h"
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/product_form.h"
+#include "compiler/block/forms/memory.h"
 
 using namespace mlir;
 using namespace tilery;
@@ -15,7 +15,7 @@ using namespace tilery::block;
 #include "compiler/block/ir/BlockTypes.cpp.inc"
 
 namespace {
-/// #acc: an accumulator of wgmma; #sw: swizzled memory; #memory, #registers: others.
+/// #acc: sums of a warpgroup; #sw: swizzled memory; #memory, #registers: others.
 struct Aliases : OpAsmDialectInterface {
   using OpAsmDialectInterface::OpAsmDialectInterface;
 
@@ -28,7 +28,9 @@ struct Aliases : OpAsmDialectInterface {
     if (layout.extent(layout::Offset) > 1)
       os << (swizzled ? "sw" : "memory");
     else
-      os << (layout.outputs().size() == 2 && divide(layout, layout::wgmmaAccumulator(8)) ? "acc" : "registers");
+      os << (layout.outputs().size() == 2 && divide(layout, layout::warpgroupForm().sums(8, layout::Rows::InOrder))
+                 ? "acc"
+                 : "registers");
     return AliasResult::OverridableAlias;
   }
 };

@@ -2,7 +2,7 @@
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/ir/Block.h"
 #include "compiler/block/ir/uses.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 
 using namespace mlir;
 using namespace tilery;

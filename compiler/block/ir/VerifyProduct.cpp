@@ -1,8 +1,8 @@
 // Verifiers of the ops in BlockProduct.td.
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/uses.h"
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 
 using namespace mlir;
 using namespace tilery;
@@ -41,23 +41,7 @@ static LogicalResult checkShapes(Operation *op, const Operand &a, const Operand 
   return success();
 }
 
-/// Shared memory of (m or n, k) that the tensor cores can read: swizzled rows of k, or of 16-bit elements also rows of m or n.
-static bool isReadable(const layout::Layout &memory, unsigned bytes) {
-  auto swizzled = [&](const layout::Layout &layout) {
-    std::optional<layout::Swizzle> swizzle = layout::swizzleOf(layout, bytes);
-    return swizzle && *swizzle != layout::Swizzle::None;
-  };
-  return swizzled(memory) || (bytes == 2 && swizzled(memory.transposed()));
-}
-
-/// Shared memory of (m or n, k) whose pieces of 16 bytes ldmatrix can read: of k, or of 16-bit elements also of m or n.
-static bool isInPieces(const layout::Layout &memory, unsigned bytes) {
-  std::optional<layout::Layout> places = invert(memory);
-  auto pieces = [&](unsigned d) { return layout::contiguous(*places, layout::dim(d)) * bytes >= 16; };
-  return places && (pieces(1) || (bytes == 2 && pieces(0)));
-}
-
-/// Of warps (`block.gpu`): sums and factors in registers lie as mma.sync has them. Else wgmma: 64 x 8n, k of 32 bytes; f16, bf16; fp8, int8 and tf32 with both operands k-major.
+/// Factors are f16, bf16; fp8, int8 and tf32 with both of them k-major.
 static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b, RankedTensorType result) {
   Type sum = result.getElementType();
   unsigned bytes = tile::elementBytes(a.element);
@@ -71,35 +55,20 @@ static LogicalResult checkForm(MmaStartOp op, const Operand &a, const Operand &b
   if (!half && !fp8 && !int8 && !tf32)
     return op.emitOpError() << "has no form for " << a.element << " times " << b.element << " into " << sum
                             << (a.element.isF32() ? " (f32 needs precision tf32)" : "");
-  bool byWarps = multipliesByWarps(op);
-  if (result.getDimSize(0) % 64 || result.getDimSize(1) % 8 || a.shape[1] * bytes % 32)
+  const layout::ProductForm &form = formOf(op);
+  if (result.getDimSize(0) % form.rows || result.getDimSize(1) % form.columns || a.shape[1] * bytes % form.depthBytes)
     return op.emitOpError() << "has no form for " << result.getDimSize(0) << "x" << result.getDimSize(1) << "x" << a.shape[1]
-                            << ": m is a multiple of 64, n of 8, k of 32 bytes";
-  auto readable = [&](const layout::Layout &memory, unsigned bytes) {
-    return byWarps ? isInPieces(memory, bytes) : isReadable(memory, bytes);
-  };
-  if (b.layout && !readable(b.layout.getLayout().transposed(), bytes))
+                            << ": m is a multiple of " << form.rows << ", n of " << form.columns << ", k of " << form.depthBytes
+                            << " bytes";
+  if (b.layout && !form.reads(b.layout.getLayout().transposed(), bytes))
     return op.emitOpError() << "cannot read b (k x n) as it lies in shared memory: " << b.layout;
-  if (a.isShared && a.layout && !readable(a.layout.getLayout(), bytes))
+  if (a.isShared && a.layout && !form.reads(a.layout.getLayout(), bytes))
     return op.emitOpError() << "cannot read a (m x k) as it lies in shared memory: " << a.layout;
-  auto rowsOf = [](LayoutAttr layout, auto fragment) -> std::optional<layout::Rows> {
-    for (layout::Rows rows : {layout::Rows::InOrder, layout::Rows::Paired})
-      if (divide(layout.getLayout(), fragment(rows)))
-        return rows;
-    return std::nullopt;
-  };
-  if (LayoutAttr sums = layoutOf(result); byWarps) {
-    if (sums && !divide(sums.getLayout(), layout::mmaAccumulator()))
-      return op->emitOpError() << "gives a sum that lies in registers otherwise than " << sums;
-    if (!a.isShared && a.layout && !divide(a.layout.getLayout(), layout::mmaOperandA(8 * bytes)))
-      return op->emitOpError() << "cannot read a from registers that hold it so: " << a.layout;
-    return success();
-  }
   std::optional<layout::Rows> factor, sums;
-  if (!a.isShared && a.layout && !(factor = rowsOf(a.layout, [&](auto rows) { return layout::wgmmaOperandA(8 * bytes, rows); })))
+  if (!a.isShared && a.layout && !(factor = form.orderOfFactor(a.layout.getLayout(), 8 * bytes)))
     return op.emitOpError() << "cannot read a from registers that hold it so: " << a.layout;
   LayoutAttr layout = layoutOf(result);
-  if (layout && !(sums = rowsOf(layout, [](auto rows) { return layout::wgmmaAccumulator(8, rows); })))
+  if (layout && !(sums = form.orderOfSums(layout.getLayout())))
     return op.emitOpError() << "gives a sum that lies in registers otherwise than " << layout;
   if (layout && a.layout && (a.isShared ? layout::Rows::InOrder : *factor) != *sums)
     return op.emitOpError() << "gives a sum whose rows lie in registers otherwise than those of a: " << layout;

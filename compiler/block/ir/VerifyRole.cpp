@@ -20,7 +20,7 @@ LogicalResult RolesOp::verifyRegions() {
       return role.emitOpError() << "multiplies in whole warpgroups, but has warps " << warp << " to "
                                 << warp + role.allWarps() - 1;
     warp += role.allWarps();
-    registers += int64_t(role.getRegisters().value_or(0)) * 32 * role.allWarps();
+    registers += int64_t(role.getRegisters().value_or(0)) * warpLanes * role.allWarps();
     WalkResult orders = role.walk([&](ProgramsOp programs) {
       if (!first)
         first = programs;

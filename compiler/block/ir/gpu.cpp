@@ -37,4 +37,6 @@ bool multipliesByWarps(Operation *op) {
   return kernel && kernel->hasAttr("block.gpu");
 }
 
+const layout::ProductForm &formOf(Operation *op) { return multipliesByWarps(op) ? layout::warpForm() : layout::warpgroupForm(); }
+
 } // namespace tilery::block

@@ -1,5 +1,6 @@
 #pragma once
 // What schedules of block IR know of the GPU: Hopper's instructions, or those that every GPU from sm_80 on has.
+#include "compiler/block/forms/product_form.h"
 #include "compiler/block/ir/Block.h"
 
 namespace tilery::block {
@@ -9,7 +10,9 @@ constexpr unsigned registersOfThread = 255; // that an instruction can name
 constexpr unsigned barrierBytes = 8;        // of a barrier in shared memory; a slot of a ring has two
 constexpr unsigned mapBytes = 128;          // of a map that the copy engine reads
 constexpr unsigned slotAlignment = 1024;    // of a ring's tiles in shared memory, as swizzles want it
-constexpr unsigned warpsOfGroup = 4;        // of a warpgroup
+constexpr unsigned warpLanes = 32;
+constexpr unsigned warpsOfGroup = 4;                        // of a warpgroup
+constexpr unsigned groupThreads = warpsOfGroup * warpLanes; // likewise
 
 struct Gpu {
   /// Products are of warpgroups (wgmma), the copy engine brings boxes, roles deal registers. Else products are of warps (mma.sync), and
@@ -33,5 +36,7 @@ struct Gpu {
 const char *whyNoBoxes(mlir::Operation *op);
 /// True if the op is in a kernel whose products are of warps.
 bool multipliesByWarps(mlir::Operation *op);
+/// The instruction of the kernel's products.
+const layout::ProductForm &formOf(mlir::Operation *op);
 
 } // namespace tilery::block

@@ -1,5 +1,5 @@
 #include "compiler/block/ir/layouts.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 
 using namespace mlir;
 using namespace tilery;

@@ -1,7 +1,7 @@
 #pragma once
 // Which layouts the operands and results of an op may have.
 #include "compiler/block/ir/Block.h"
-#include "compiler/layout/fragments.h"
+#include "compiler/block/forms/fragments.h"
 
 namespace tilery::block {
 

@@ -12,9 +12,9 @@
 #include "compiler/block/passes/passes.h"
 #include "compiler/block/price/sum_layouts.h"
 #include "compiler/block/price/warp_schedules.h"
-#include "compiler/layout/convert.h"
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/convert.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <map>
 #include <numeric>
@@ -260,9 +260,9 @@ private:
     int64_t m = tile.getDimSize(0), n = tile.getDimSize(1), warpgroups = role.getWarps() / warpsOfGroup;
     bool byWarps = multipliesByWarps(start) && isOnlyProduct(start);
     Layout lies = byWarps ? sumLayoutOfWarps(m, n, warpGrid(m, n, role.getWarps()))
-                  : m / 64 % warpgroups
-                      ? sumLayoutAcross(m, n, warpgroups, isNeededWhole(start), columnUnit(start.getB().getType()))
-                      : sumLayout(m, n, warpgroups, rowsOf(start));
+                  : m / form.rows % warpgroups
+                      ? sumLayoutAcross(form, m, n, warpgroups, isNeededWhole(start), columnUnit(start.getB().getType()))
+                      : sumLayout(form, m, n, warpgroups, rowsOf(start));
     LayoutAttr sums = LayoutAttr::get(context, lies);
     auto type = PendingType::get(context, RankedTensorType::get(tile.getShape(), tile.getElementType(), sums));
     retype(start, type);
@@ -289,15 +289,16 @@ private:
 
   /// How a first factor lies in registers.
   LayoutAttr factorLayout(RankedTensorType type, layout::Rows inTile) {
-    int64_t bits = 8 * tile::elementBytes(type.getElementType()), depth = 256 / bits, warpgroups = role.getWarps() / warpsOfGroup;
-    int64_t rows = type.getDimSize(0) / 64, steps = type.getDimSize(1) / depth;
+    int64_t bits = 8 * tile::elementBytes(type.getElementType()), depth = 8 * form.depthBytes / bits,
+            warpgroups = role.getWarps() / warpsOfGroup;
+    int64_t rows = type.getDimSize(0) / form.rows, steps = type.getDimSize(1) / depth;
     Layout tiles({{layout::dim(0), rows}, {layout::dim(1), steps}});
     tiles.add(layout::Register, steps, {0, 1});
     if (rows % warpgroups == 0)
       tiles.add(layout::Register, rows / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
     else
       tiles.add(layout::Warp, warpgroups, {0, 0});
-    return LayoutAttr::get(context, product(layout::wgmmaOperandA(bits, inTile), tiles).canonical());
+    return LayoutAttr::get(context, product(form.factor(bits, inTile), tiles).canonical());
   }
 
   /// The value gets the layout if it has none.
@@ -489,6 +490,7 @@ private:
 
   RoleOp role;
   MLIRContext *context;
+  const layout::ProductForm &form = layout::warpgroupForm(); // whose tiles loops of warps' products have, too
   llvm::MapVector<Value, LayoutAttr> layouts;
   SmallVector<Value> fresh;
   llvm::DenseMap<SharedType, AllocOp> handing; // shared memory of tiles that change their layouts

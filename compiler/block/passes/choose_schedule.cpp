@@ -43,7 +43,7 @@ static unsigned wordsLoadedFor(Value tile, Operation *product) {
     if (load && (!place || llvm::any_of(place->getOperands(), isAnew)))
       return 0;
     if (load)
-      words += type.getNumElements() * llvm::divideCeil(tile::elementBytes(type.getElementType()), 4) / 128;
+      words += type.getNumElements() * llvm::divideCeil(tile::elementBytes(type.getElementType()), 4) / groupThreads;
     else
       values.insert(op->operand_begin(), op->operand_end());
   }

@@ -1,6 +1,7 @@
 #include "compiler/block/passes/dealt_layouts.h"
-#include "compiler/layout/convert.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/convert.h"
+#include "compiler/block/forms/memory.h"
+#include "compiler/block/ir/gpu.h"
 #include <numeric>
 
 using namespace mlir;
@@ -8,7 +9,7 @@ using namespace mlir;
 namespace tilery::block {
 using layout::Layout;
 
-static constexpr unsigned lanesOfWarp = 32, widestAccess = 16;
+static constexpr unsigned widestAccess = 16;
 
 Layout dealt(ArrayRef<int64_t> shape, int64_t width, unsigned warps) {
   SmallVector<Layout::Output, 2> outputs;
@@ -25,7 +26,7 @@ Layout dealt(ArrayRef<int64_t> shape, int64_t width, unsigned warps) {
   };
   unsigned inner = shape.size() - 1;
   add(layout::Register, inner, std::gcd(shape[inner], width));
-  for (auto [axis, count] : {std::pair(layout::Lane, int64_t(lanesOfWarp)), std::pair(layout::Warp, int64_t(warps))}) {
+  for (auto [axis, count] : {std::pair(layout::Lane, int64_t(warpLanes)), std::pair(layout::Warp, int64_t(warps))}) {
     int64_t left = count;
     for (unsigned d = shape.size(); d-- > 0;) {
       int64_t extent = std::gcd(shape[d] / taken[d], left);
@@ -67,7 +68,7 @@ Layout dealtToBlocks(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned wa
 /// those between them and the ones behind.
 static Layout dealtLines(ArrayRef<int64_t> shape, const FetchShape &fetch, int64_t spread, int64_t warps) {
   Layout result({{layout::dim(0), shape[0]}, {layout::dim(1), shape[1]}});
-  int64_t taken[2] = {1, 1}, left[2] = {lanesOfWarp, warps}; // of each dimension; lanes, warps
+  int64_t taken[2] = {1, 1}, left[2] = {warpLanes, warps}; // of each dimension; lanes, warps
   auto add = [&](layout::Axis axis, unsigned d, int64_t most) {
     int64_t extent = std::gcd(most, shape[d] / taken[d]);
     Layout::Vector step{0, 0};
@@ -109,7 +110,7 @@ Layout fetchLayout(SharedType shared, const FetchShape &fetch, int64_t warps) {
 
 FetchShape shapeOfCopies(SharedType shared) {
   unsigned width = widestAccess / tile::elementBytes(shared.getElementType());
-  return {1, width, std::gcd(lanesOfWarp, unsigned(shared.getShape()[1]) / width), 1};
+  return {1, width, std::gcd(warpLanes, unsigned(shared.getShape()[1]) / width), 1};
 }
 
 } // namespace tilery::block

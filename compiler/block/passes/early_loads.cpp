@@ -27,7 +27,7 @@ SmallVector<Operation *> placeBehind(tile::LoadOp load, Operation *first) {
 static std::optional<LoadedTile> registersOf(RankedTensorType tile, int64_t rows, int64_t columns) {
   int64_t bytes = tile::elementBytes(tile.getElementType()), count = tile.getNumElements();
   if (count == rows * columns)
-    return LoadedTile{unsigned(count * bytes / 4 / 128), true};
+    return LoadedTile{unsigned(count * bytes / 4 / groupThreads), true};
   if (count == std::max(rows, columns)) // a thread holds every fourth of the columns
     return LoadedTile{unsigned(llvm::divideCeil(count * bytes, 16)), false};
   return std::nullopt;
@@ -125,7 +125,7 @@ struct EarlyLoads : PassWrapper<EarlyLoads, OperationPass<tile::KernelOp>> {
     ArrayRef<int64_t> shape = tile::shapeOf(wait.getType());
     unsigned left = schedule.early;
     for (auto read : wait->getBlock()->getOps<ReadOp>()) // what has come through the ring
-      left -= std::min(left, bytesOf(cast<RankedTensorType>(read.getType())) / (4 * 128 * schedule.consumers));
+      left -= std::min(left, bytesOf(cast<RankedTensorType>(read.getType())) / (4 * groupThreads * schedule.consumers));
     for (auto &[load, registers] : loadsBehind(wait, shape[0], shape[1])) {
       if (registers.wordsOf(schedule.consumers) > left)
         continue;

@@ -44,14 +44,15 @@ unsigned fewestSlots(const ScheduleProblem &p, const Schedule &s) {
 
 /// Registers a thread that a launch gives a block of the schedule's size.
 unsigned registersOfLaunch(const Schedule &s) {
-  unsigned threads = 128 * (s.consumers * std::max(s.instances, 1u) + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
+  unsigned threads =
+      groupThreads * (s.consumers * std::max(s.instances, 1u) + std::max(s.fetchers, 1u)) * std::max(s.resident, 1u);
   return Gpu::registersOfLaunch(threads);
 }
 
 /// Of a thread, where consumers share columns: as a step multiplies, or before that.
 unsigned wordsAcross(const LoopWork &loop, unsigned words, unsigned consumers) {
   auto of = [&](unsigned all, unsigned dealt) {
-    return (all - loop.sharedWords) / 128 + (loop.sharedWords + dealt) / (128 * consumers);
+    return (all - loop.sharedWords) / groupThreads + (loop.sharedWords + dealt) / (groupThreads * consumers);
   };
   return loop.dealtWords ? std::max(of(loop.acrossWords, 0), of(loop.besideDealt, loop.dealtWords)) : of(words, 0);
 }
@@ -61,8 +62,8 @@ unsigned wordsAcross(const LoopWork &loop, unsigned words, unsigned consumers) {
 unsigned registersOfMath(const ScheduleProblem &p, const Schedule &s) {
   bool late = p.loop && s.overlap;
   unsigned words = late ? p.loop->words : p.loop ? p.loop->fewerWords : p.m * p.n;
-  unsigned each = s.splitColumns ? wordsAcross(*p.loop, words, s.consumers) : words / (128 * s.consumers);
-  each += s.partialColumns / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * 128 * s.consumers) : 0);
+  unsigned each = s.splitColumns ? wordsAcross(*p.loop, words, s.consumers) : words / (groupThreads * s.consumers);
+  each += s.partialColumns / 2 + (p.readsFirst ? p.m * s.k * p.elementBytes / (4 * groupThreads * s.consumers) : 0);
   return each + (late ? 56 + 8 * p.loop->masked : p.loop ? 24 : 40);
 }
 
@@ -96,7 +97,7 @@ bool loadsAhead(const ScheduleProblem &p, const Schedule &s) {
 
 /// What the next step unpacks its factor with; four lanes have what a row of the sums needs.
 void unpackAhead(const ScheduleProblem &p, Schedule &s) {
-  unsigned needed = registersOfMath(p, s) + unsigned(4 * p.unpack->aheadElements / (128 * s.consumers));
+  unsigned needed = registersOfMath(p, s) + unsigned(4 * p.unpack->aheadElements / (groupThreads * s.consumers));
   if (s.consumers == 2 && !s.instances && !s.mathRegisters)
     s.loadRegisters = 40, s.mathRegisters = 232;
   s.ahead = needed <= std::max(s.mathRegisters, registersOfLaunch(s));
@@ -113,7 +114,7 @@ unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
 
 /// A loaded tile that finds registers comes through the ring.
 bool bringsBox(const ScheduleProblem &p, const Schedule &s) {
-  bool fits = p.boxBytes && p.m * p.n * p.boxBytes / (4 * 128 * s.consumers) <= s.early;
+  bool fits = p.boxBytes && p.m * p.n * p.boxBytes / (4 * groupThreads * s.consumers) <= s.early;
   return fits && s.cluster < 2 && piecesInSlots(p.m, p.n, p.boxBytes, slotPitch(p, s), s.stages);
 }
 
@@ -256,9 +257,9 @@ double fetchCycles(const FetchWork &fetch, const Schedule &s) {
   return busy / (1 - std::pow(waits / (busy + waits), std::max(s.resident, 1u)));
 }
 
-/// The tensor cores' 4096 operations a cycle on 16 bits, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
+/// The tensor cores' operations, 128 bytes a cycle of shared memory, 64 from L2, 128 lanes.
 StepCycles stepCycles(const ScheduleProblem &p, const Schedule &s) {
-  double rate = 8192. / p.elementBytes;
+  double rate = 2. * p.gpu.operations / p.elementBytes;
   if (p.loop) {
     double operations = p.loop->operations + (s.splitColumns ? (s.consumers - 1) * p.loop->repeated : 0);
     double lanes = p.loop->lanes * (s.splitColumns ? s.consumers : 1);
@@ -301,7 +302,7 @@ double outputCycles(const ScheduleProblem &p, const Schedule &s) {
   if (s.instances > 1) // another one multiplies
     return 0;
   constexpr double handOn = 100; // a wait for stores to have read, and two meetings
-  double lanes = double(p.m) * p.n / (32. * 4 * s.consumers), cycles = 0;
+  double lanes = double(p.m) * p.n / (groupThreads * s.consumers), cycles = 0;
   for (unsigned bytes : p.outputs) {
     unsigned pieces = outputPieces(p, s, bytes);
     unsigned turns = !s.stageOutput ? 0 : s.stageOutput >= pieces ? 1 : pieces / (s.stageOutput / 2);
@@ -464,7 +465,9 @@ std::optional<Schedule> scheduleOf(const ScheduleProblem &p, const Warpgroups &c
   if (!p.loop && p.unpack && p.unpack->aheadElements)
     unpackAhead(p, s);
   if (s.computedSlots && !handsOn && !nested && !p.inTurn) {
-    auto fit = [&](unsigned words) { return words / (128 * consumers) + 24 <= std::max(s.mathRegisters, registersOfLaunch(s)); };
+    auto fit = [&](unsigned words) {
+      return words / (groupThreads * consumers) + 24 <= std::max(s.mathRegisters, registersOfLaunch(s));
+    };
     s.delay = fit(p.loop->allWords); // with fewer registers it is slower (measured)
     s.holdOperands = s.delay && fit(p.loop->allWords + p.loop->heldWords);
   }
@@ -535,7 +538,7 @@ double generalCycles(const ScheduleProblem &p) {
   constexpr double meetings = 300;
   constexpr double operationsOfThreads = 256; // of multiplications and additions, a cycle
   FetchWork work = p.fetch.value_or(FetchWork());
-  double rate = p.generalByThreads ? operationsOfThreads : 8192. / p.elementBytes * 0.63;
+  double rate = p.generalByThreads ? operationsOfThreads : 2. * p.gpu.operations / p.elementBytes * 0.63;
   return 2. * p.m * p.n * p.k / rate + meetings + 2 * (work.computed + work.copied + work.work);
 }
 

@@ -10,7 +10,7 @@ constexpr unsigned loadRegisters = 32; // of one thread that starts copies; 24 s
 /// Of addresses, and of what the assembler moves over each other.
 constexpr unsigned otherRegisters = 30, wantedRegisters = 24;
 
-unsigned threadsOf(const Schedule &s) { return 128 * (s.consumers + std::max(s.fetchers, 1u)); }
+unsigned threadsOf(const Schedule &s) { return groupThreads * (s.consumers + std::max(s.fetchers, 1u)); }
 
 unsigned registersOfLaunch(const Schedule &s) {
   return std::min(Gpu::registersOfLaunch(threadsOf(s) * std::max(s.resident, 1u)), mostRegisters);
@@ -18,8 +18,8 @@ unsigned registersOfLaunch(const Schedule &s) {
 
 /// Deals registers anew where a launch's equal shares are too few. False: there are not enough.
 bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
-  unsigned needed = p.loop->fewerWords / (128 * s.consumers) + otherRegisters, given = registersOfLaunch(s);
-  unsigned ofProduct = p.loop->productWords / (128 * s.consumers) + 32;
+  unsigned needed = p.loop->fewerWords / (groupThreads * s.consumers) + otherRegisters, given = registersOfLaunch(s);
+  unsigned ofProduct = p.loop->productWords / (groupThreads * s.consumers) + 32;
   if (ofProduct > given) // the assembler takes what a launch gives for all that one instruction has: C7602
     return false;
   if (needed + wantedRegisters <= given)
@@ -44,7 +44,7 @@ ProgramCycles programCycles(const ScheduleProblem &p, const Schedule &s) {
   constexpr double lanesOfCycle = 128; // of four schedulers
   constexpr double loneWarp = 3;       // a scheduler with one warp waits for its results
   constexpr double bytesOfCycle = 64;  // from L2
-  double tensorCores = p.loop->operations / (8192. / p.elementBytes), lanes = p.loop->lanes / lanesOfCycle;
+  double tensorCores = p.loop->operations / (2. * p.gpu.operations / p.elementBytes), lanes = p.loop->lanes / lanesOfCycle;
   double copies = double(p.loop->heldBytes) / bytesOfCycle;
   double alone = latency + copies + tensorCores + p.loop->products * meeting + lanes * std::max(loneWarp / s.consumers, 1.);
   return {tensorCores, lanes, copies, alone};

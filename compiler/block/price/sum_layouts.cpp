@@ -1,5 +1,4 @@
 #include "compiler/block/price/sum_layouts.h"
-#include "compiler/layout/fragments.h"
 #include <numeric>
 
 namespace tilery::block {
@@ -12,14 +11,14 @@ int64_t pieceAcross(int64_t columns, int64_t unit, int64_t across) {
   return unit % (least * across) == 0 && columns % (unit / across) == 0 ? unit / across : 0;
 }
 
-Layout sumLayoutAcross(int64_t m, int64_t n, int64_t warpgroups, bool copied, int64_t unit) {
-  int64_t rows = m / 64, high = std::gcd(rows, warpgroups), across = warpgroups / high;
+Layout sumLayoutAcross(const layout::ProductForm &form, int64_t m, int64_t n, int64_t warpgroups, bool copied, int64_t unit) {
+  int64_t rows = m / form.rows, high = std::gcd(rows, warpgroups), across = warpgroups / high;
   int64_t columns = copied ? n : n / across, part = copied ? 0 : pieceAcross(columns, unit, across);
   int64_t piece = part ? part : columns;
   Layout tiles({{layout::dim(0), rows}, {layout::dim(1), n / piece}});
   tiles.add(layout::Register, columns / piece, {0, across}).add(layout::Register, rows / high, {high, 0});
   tiles.add(layout::Warp, across, {0, copied ? 0 : 1}).add(layout::Warp, high, {1, 0});
-  return product(layout::wgmmaAccumulator(piece), tiles).canonical();
+  return product(form.sums(piece, layout::Rows::InOrder), tiles).canonical();
 }
 
 Layout sumLayoutOfWarps(int64_t m, int64_t n, std::array<unsigned, 2> grid) {
@@ -30,13 +29,13 @@ Layout sumLayoutOfWarps(int64_t m, int64_t n, std::array<unsigned, 2> grid) {
   tiles.add(layout::Register, wide, {0, 1}).add(layout::Register, columns / wide, {0, wide * grid[1]});
   tiles.add(layout::Register, high, {1, 0}).add(layout::Register, rows / high, {high * grid[0], 0});
   tiles.add(layout::Warp, grid[1], {0, wide}).add(layout::Warp, grid[0], {high, 0});
-  return product(layout::mmaAccumulator(), tiles).canonical();
+  return product(layout::warpForm().sums(8, layout::Rows::InOrder), tiles).canonical();
 }
 
-Layout sumLayout(int64_t m, int64_t n, int64_t warpgroups, layout::Rows inTile) {
-  Layout tiles({{layout::dim(0), m / 64}, {layout::dim(1), 1}});
-  tiles.add(layout::Register, m / 64 / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
-  return product(layout::wgmmaAccumulator(n, inTile), tiles).canonical();
+Layout sumLayout(const layout::ProductForm &form, int64_t m, int64_t n, int64_t warpgroups, layout::Rows inTile) {
+  Layout tiles({{layout::dim(0), m / form.rows}, {layout::dim(1), 1}});
+  tiles.add(layout::Register, m / form.rows / warpgroups, {warpgroups, 0}).add(layout::Warp, warpgroups, {1, 0});
+  return product(form.sums(n, inTile), tiles).canonical();
 }
 
 } // namespace tilery::block

@@ -11,7 +11,7 @@ constexpr unsigned otherRegisters = 40;
 /// Of blocks of 16 x 16 bytes that a thread turns.
 constexpr unsigned turningRegisters = 168;
 
-unsigned threadsOf(const Schedule &s) { return 32 * warpsOfGroup * (s.consumers + s.fetchers); }
+unsigned threadsOf(const Schedule &s) { return groupThreads * (s.consumers + s.fetchers); }
 
 unsigned registersOfLaunch(const Schedule &s) { return Gpu::registersOfLaunch(threadsOf(s) * std::max(s.resident, 1u)); }
 
@@ -24,7 +24,7 @@ unsigned registersOfCopies(const ScheduleProblem &p, const Schedule &s) {
 
 /// Sums, and what of the factors an instruction takes: a warp's rows of the first, 16 columns of the second one.
 unsigned registersOf(const ScheduleProblem &p, const Schedule &s) {
-  unsigned threads = 32 * warpsOfGroup * s.consumers;
+  unsigned threads = groupThreads * s.consumers;
   if (p.loop)
     return (s.overlap ? p.loop->words : p.loop->fewerWords) / threads + registersOfCopies(p, s) + otherRegisters;
   auto [rows, columns] = warpGrid(p.m, p.n, warpsOfGroup * s.consumers);

@@ -172,7 +172,7 @@ int64_t piecesOf(const Load &load, unsigned along) {
   return follows;
 }
 
-constexpr int64_t warpLanes = 32, loadWarps = warpsOfGroup;
+constexpr int64_t loadWarps = warpsOfGroup;
 
 /// Where a load's elements lie along each of the fetched tile's dimensions, in elements. Empty: nobody knows.
 struct Terms {

@@ -295,8 +295,8 @@ bool fitsRegisters(const BoxProduct &product) {
                      ofThread = 232; // what addresses, and what is unpacked at a time, take; where roles deal them out
   constexpr int64_t ofBlock = 200 << 10;
   unsigned consumers = product.m % 128 ? 1 : 2;
-  unsigned words =
-      product.m * product.n / (128 * consumers) + product.m * product.k * product.elementBytes() / (4 * 128 * consumers);
+  unsigned words = product.m * product.n / (groupThreads * consumers) +
+                   product.m * product.k * product.elementBytes() / (4 * groupThreads * consumers);
   return words + others <= ofThread &&
          2 * (product.unpacked->bytes() + product.n * product.k * product.elementBytes()) <= ofBlock;
 }

@@ -1,5 +1,5 @@
 #include "compiler/layout/registers.h"
-#include "compiler/layout/fragments.h"
+#include "compiler/block/forms/fragments.h"
 #include "random_layout.h"
 #include <gtest/gtest.h>
 #include <set>

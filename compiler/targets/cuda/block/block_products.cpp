@@ -1,7 +1,7 @@
 // Products of warpgroups: each multiplies its rows (or columns) of the sum.
 #include "compiler/ir/partial_sums.h"
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
 #include "compiler/targets/cuda/block/emit_layout.h"
 

@@ -1,7 +1,7 @@
 // Tiles between registers and shared memory.
 #include "compiler/block/recognise/find_fetch.h"
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 #include "compiler/layout/registers.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
 #include "compiler/targets/cuda/block/emit_layout.h"

@@ -1,6 +1,6 @@
 // Products of warps (mma.sync): each warp multiplies tiles of 16 x 8 of the sum, with factors that it reads from shared memory on the way.
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
 #include "compiler/targets/cuda/block/emit_layout.h"
 

@@ -1,6 +1,6 @@
 // Matrix products from tile IR through block IR to code, on the CPU: roles are fibers, boxes come early or late.
 #include "tests/unit/targets/cpu/run_kernel.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 #include "tests/unit/targets/cuda/numbers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "tests/emulator/emulator.h"

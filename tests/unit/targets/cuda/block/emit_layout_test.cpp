@@ -1,5 +1,5 @@
 #include "compiler/targets/cuda/block/emit_layout.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 #include "tests/unit/layout/random_layout.h"
 #include <gtest/gtest.h>
 

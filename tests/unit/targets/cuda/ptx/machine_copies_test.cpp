@@ -1,6 +1,6 @@
 // The copy engine and shared memory, on both block machines.
 #include "tests/unit/targets/cuda/hand_made.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 
 using namespace tilery;
 using namespace tilery::test;

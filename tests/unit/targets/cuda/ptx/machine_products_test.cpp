@@ -1,7 +1,7 @@
 // Products of a warpgroup, on both block machines: every type, both places of A, wrong uses.
 #include "tests/unit/targets/cuda/hand_made.h"
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 #include <random>
 
 using namespace tilery;

@@ -1,6 +1,6 @@
 // Accesses that nothing orders are found, whatever the order in which the emulator makes them; with the order that is missing they are not.
 #include "tests/unit/targets/cuda/hand_made.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 
 using namespace tilery;
 using namespace tilery::test;

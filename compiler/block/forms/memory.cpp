@@ -1,4 +1,4 @@
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <array>

@@ -1,6 +1,6 @@
-#include "compiler/layout/memory.h"
-#include "compiler/layout/fragments.h"
-#include "random_layout.h"
+#include "compiler/block/forms/memory.h"
+#include "compiler/block/forms/fragments.h"
+#include "tests/unit/layout/random_layout.h"
 #include <gtest/gtest.h>
 
 using namespace tilery::layout;

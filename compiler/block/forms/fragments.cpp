@@ -1,5 +1,5 @@
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 #include <cassert>
 
 namespace tilery::layout {

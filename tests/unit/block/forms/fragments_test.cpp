@@ -1,6 +1,6 @@
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
-#include "random_layout.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
+#include "tests/unit/layout/random_layout.h"
 #include <gtest/gtest.h>
 
 using namespace tilery::layout;

@@ -1,6 +1,6 @@
-#include "compiler/layout/convert.h"
-#include "compiler/layout/fragments.h"
-#include "compiler/layout/memory.h"
+#include "compiler/block/forms/convert.h"
+#include "compiler/block/forms/fragments.h"
+#include "compiler/block/forms/memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cassert>
 
