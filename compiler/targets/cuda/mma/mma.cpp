@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace tilery::cuda {
 
-MmaEmitter::MmaEmitter(lower::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads,
+MmaEmitter::MmaEmitter(lower::KernelEmitter &kernel, ThreadMachine &machine, llvm::Value *thread, unsigned threads,
                        const MmaPlan &plan, llvm::Value *staging, Operation *op)
     : kernel(kernel), e(kernel.e), b(kernel.e.b), evaluator(kernel.evaluator), machine(machine), thread(thread), threads(threads),
       plan(plan), op(op), buffer(kernel.plan.storage.lookup(op->getResult(0))), staging(staging) {

@@ -1,7 +1,7 @@
 #pragma once
 // Emits one dot or contraction for a block of threads: operands staged in shared memory, accumulators in registers.
 #include "compiler/lower/codegen.h"
-#include "compiler/targets/cuda/ptx/block_machine.h"
+#include "compiler/targets/cuda/ptx/thread_machine.h"
 #include "compiler/targets/cuda/mma/mma_plan.h"
 
 namespace tilery::cuda {
@@ -11,7 +11,7 @@ lower::Lanes convertedFactor(lower::Emitter &e, const MmaPlan &plan, const MmaOp
 
 class MmaEmitter {
 public:
-  MmaEmitter(lower::KernelEmitter &kernel, BlockMachine &machine, llvm::Value *thread, unsigned threads, const MmaPlan &plan,
+  MmaEmitter(lower::KernelEmitter &kernel, ThreadMachine &machine, llvm::Value *thread, unsigned threads, const MmaPlan &plan,
              llvm::Value *staging, mlir::Operation *op);
   /// `staging`: shared memory for the stages, which may be that of the result if the plan computes it at once.
   /// The op's result into its buffer. Initial values of the accumulators are there if the op does not start at zero. False after an error
@@ -66,7 +66,7 @@ private:
   lower::Emitter &e;
   llvm::IRBuilder<> &b;
   lower::Evaluator &evaluator;
-  BlockMachine &machine;
+  ThreadMachine &machine;
   llvm::Value *thread;
   unsigned threads;
   const MmaPlan &plan;

@@ -29,7 +29,7 @@ bool wrapsAround(Value indices) {
 /// Moves one operand of a stage: chunks of `operand.lanes` neighbours, one a thread at a time.
 class OperandCopy {
 public:
-  OperandCopy(lower::KernelEmitter &kernel, BlockMachine &machine, const MmaPlan &plan, const MmaOperand &operand)
+  OperandCopy(lower::KernelEmitter &kernel, ThreadMachine &machine, const MmaPlan &plan, const MmaOperand &operand)
       : kernel(kernel), e(kernel.e), b(e.b), evaluator(kernel.evaluator), machine(machine), plan(plan), operand(operand) {
     unsigned rank = cast<RankedTensorType>(operand.tile.getType()).getRank();
     rowDim = operand.isA ? rank - 2 : rank - 1;
@@ -65,7 +65,7 @@ private:
   lower::Emitter &e;
   llvm::IRBuilder<> &b;
   lower::Evaluator &evaluator;
-  BlockMachine &machine;
+  ThreadMachine &machine;
   const MmaPlan &plan;
   const MmaOperand &operand;
   unsigned rowDim, kDim, laneDim;

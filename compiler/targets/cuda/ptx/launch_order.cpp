@@ -2,7 +2,7 @@
 
 namespace tilery::cuda {
 
-bool orderLaunches(lower::Emitter &e, tile::KernelOp kernel, BlockMachine &machine) {
+bool orderLaunches(lower::Emitter &e, tile::KernelOp kernel, ThreadMachine &machine) {
   bool programmatic = tile::hint(kernel, "launch_pdl").has_value();
   if (programmatic)
     machine.waitForLaunch(e);

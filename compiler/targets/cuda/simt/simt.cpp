@@ -18,7 +18,7 @@ using lower::Point;
 using lower::Sink;
 
 SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target,
-                         BlockMachine &machine)
+                         ThreadMachine &machine)
     : KernelEmitter(e, kernel, plan.plan, this), simtPlan(plan), target(target), machine(machine),
       threads(plan.threads * plan.cluster), byOthers(synchronizesWithOthers(kernel)) {}
 

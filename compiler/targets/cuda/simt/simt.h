@@ -2,7 +2,7 @@
 // Any tile program on any NVIDIA GPU from sm_80: one block a program, whose threads share the elements of each nest of the plan.
 #include "compiler/lower/atomics.h"
 #include "compiler/lower/codegen.h"
-#include "compiler/targets/cuda/ptx/block_machine.h"
+#include "compiler/targets/cuda/ptx/thread_machine.h"
 #include "compiler/targets/cuda/simt/simt_plan.h"
 #include "compiler/targets/cuda/simt/hazards.h"
 #include "compiler/targets/cuda/ptx/target.h"
@@ -23,7 +23,7 @@ llvm::SmallVector<mlir::Value> sourcesOf(const lower::Sink &sink);
 /// shared memory; threads wait for each other where one may need what another one wrote.
 class SimtEmitter : public lower::KernelEmitter, lower::ThreadModel {
 public:
-  SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target, BlockMachine &machine);
+  SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target, ThreadMachine &machine);
   /// Adds the kernel to the module; failure after an error was reported.
   mlir::FailureOr<GpuInfo> emit();
 
@@ -283,7 +283,7 @@ private:
 
   const SimtPlan &simtPlan;
   const CudaTarget &target;
-  BlockMachine &machine;
+  ThreadMachine &machine;
   Hazards hazards;
   mlir::Block *knownBody = nullptr; // of a loop whose footprint `hazards` has
   unsigned threads;                 // of a program, as `thread` counts them: in all blocks that share it

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned wordBytes = 4;
 
 /// Vector i of words whose parts are elements i, a word an element: by permutations of two words' bytes.
-SmallVector<SmallVector<llvm::Value *, 4>, 4> turnWords(lower::Emitter &e, BlockMachine &machine, ArrayRef<llvm::Value *> words,
+SmallVector<SmallVector<llvm::Value *, 4>, 4> turnWords(lower::Emitter &e, ThreadMachine &machine, ArrayRef<llvm::Value *> words,
                                                         unsigned count) {
   auto bytes = [&](llvm::Value *low, llvm::Value *high, uint32_t which) {
     return machine.permuteBytes(e, low, high, e.b.getInt32(which));
