@@ -78,7 +78,7 @@ std::optional<std::string> run(Bundle &bundle, size_t number, nb::tuple values, 
   GpuPlace gpu;
   for (size_t i = 0; i < arguments.size(); ++i) {
     readArgument(nb::object(values[i]).ptr(), entry.parameters[i].name.c_str(), arguments[i], owners);
-    if (arguments[i].kind == Argument::Tensor && arguments[i].tensor.device.kind == 2 && gpu.device < 0)
+    if (arguments[i].kind == Argument::Tensor && isGpu(arguments[i].tensor.device) && gpu.device < 0)
       gpu = {arguments[i].tensor.device.index, currentStream(arguments[i].object, arguments[i].tensor.device.index)};
   }
   std::vector<HostArgument> given(arguments.size());

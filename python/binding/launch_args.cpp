@@ -563,9 +563,9 @@ void *currentStream(PyObject *tensor, int device) {
 }
 
 std::string deviceName(const Device &device) {
-  return device.kind == 2                       ? "cuda:" + std::to_string(device.index)
-         : device.kind == 1 || device.kind == 3 ? "the CPU"
-                                                : "a device of DLPack kind " + std::to_string(device.kind);
+  return isGpu(device)   ? "cuda:" + std::to_string(device.index)
+         : isCpu(device) ? "the CPU"
+                         : "a device of DLPack kind " + std::to_string(device.kind);
 }
 
 std::string describe(const Argument &argument) {

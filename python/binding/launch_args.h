@@ -55,7 +55,10 @@ void checkRange(const Argument &argument, DType type, const std::string &name, c
 /// How messages call an argument's value: "a float32 tensor of shape (3, 4)", "the int 3", "a str".
 std::string describe(const Argument &argument);
 
-/// How they call a device: "cuda:0", "the CPU".
+/// Of DLPack's kinds of devices.
+inline bool isGpu(const Device &device) { return device.kind == 2; }
+inline bool isCpu(const Device &device) { return device.kind == 1 || device.kind == 3; } // 3: host memory pinned for CUDA
+/// How messages call a device: "cuda:0", "the CPU".
 std::string deviceName(const Device &device);
 
 } // namespace tilery::python

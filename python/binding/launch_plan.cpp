@@ -39,7 +39,7 @@ bool sameInMemory(DType a, DType b) { return a == b || (!isFloat(a) && !isFloat(
 uint64_t elementBits(const Tensor &tensor, GpuPlace gpu) {
   uint64_t bits = 0;
   unsigned width = byteWidth(tensor.dtype);
-  if (tensor.device.kind == 2)
+  if (isGpu(tensor.device))
     readGpu(&bits, tensor.data, width, gpu.device, gpu.stream);
   else
     std::memcpy(&bits, tensor.data, width);
@@ -62,7 +62,7 @@ uint64_t elementBits(const Tensor &tensor, GpuPlace gpu) {
 } // namespace
 
 void checkPlace(const Argument &argument, const char *parameterName, const char *kernelName, GpuPlace gpu) {
-  if (gpu.device >= 0 && argument.kind == Argument::Tensor && argument.tensor.device.kind != 2)
+  if (gpu.device >= 0 && argument.kind == Argument::Tensor && !isGpu(argument.tensor.device))
     throw Error({Diagnostic::Kind::Value,
                  "argument '" + std::string(parameterName) + "' of " + kernelName +
                      " is on the CPU, the other tensors on cuda:" + std::to_string(gpu.device),

@@ -102,8 +102,8 @@ int launchDevice(const State &state, const Argument *arguments) {
     if (arguments[i].kind != Argument::Tensor)
       continue;
     const Device &device = arguments[i].tensor.device;
-    int here = device.kind == 2 ? device.index : -1;
-    if (device.kind != 1 && device.kind != 2 && device.kind != 3) // 3: host memory pinned for CUDA
+    int here = isGpu(device) ? device.index : -1;
+    if (!isCpu(device) && !isGpu(device))
       throw Error({Diagnostic::Kind::Value,
                    "argument '" + std::string(state.parameters[i].text) + "' of " + state.name + " is on " + deviceName(device) +
                        "; expected a CPU or CUDA tensor",
@@ -248,7 +248,7 @@ PyObject *callPlan(const Entry &entry, const Call &call, Bound &bound) {
 
 PyObject *firstGpuTensor(const Argument *arguments, size_t count) {
   auto found = std::find_if(arguments, arguments + count,
-                            [](const Argument &a) { return a.kind == Argument::Tensor && a.tensor.device.kind == 2; });
+                            [](const Argument &a) { return a.kind == Argument::Tensor && isGpu(a.tensor.device); });
   return found == arguments + count ? nullptr : found->object;
 }
 

@@ -16,7 +16,7 @@ CudaTarget gpuNamed(const std::string &name) {
   if (!target)
     throw Error(Diagnostic{Diagnostic::Kind::Value,
                            "there is no GPU target named '" + name + "'",
-                           "write sm_80, sm_86, sm_87, sm_89, sm_90 or sm_90a; newer GPUs run what is compiled for sm_80",
+                           "write one of " + llvm::join(targetNames(), ", ") + "; newer GPUs run what is compiled for sm_80",
                            {}});
   if (target->ptx < leastPtx(*target))
     throw GpuError(GpuError::Fault::Unsupported, {Diagnostic::Kind::Runtime,
@@ -33,7 +33,7 @@ class CudaBackend : public Backend {
 public:
   bool claims(std::string_view name) const override { return name.starts_with("sm_"); }
   bool hasThreads() const override { return true; }
-  std::vector<std::string> names() const override { return {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"}; }
+  std::vector<std::string> names() const override { return {targetNames().begin(), targetNames().end()}; }
   std::string key(const std::string &name) const override { return gpuNamed(name).key() + (wantsLines() ? ";lines" : ""); }
   arrange::Cost blockCost(int device) const override {
     constexpr int64_t usual = 132; // multiprocessors of an H100 or H200: ahead of time no device is known

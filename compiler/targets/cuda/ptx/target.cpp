@@ -9,10 +9,12 @@ std::string CudaTarget::key() const {
          (writesMaps() ? "" : ";no maps");
 }
 
+llvm::ArrayRef<llvm::StringLiteral> targetNames() {
+  static constexpr llvm::StringLiteral names[] = {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a"};
+  return names;
+}
+
 std::optional<CudaTarget> targetNamed(std::string_view name) {
-  if (!name.starts_with("sm_"))
-    return std::nullopt;
-  name.remove_prefix(3);
   CudaTarget target;
   if (size_t colon = name.find(":cuda"); colon != std::string_view::npos) {
     std::string_view version = name.substr(colon + 5);
@@ -22,17 +24,10 @@ std::optional<CudaTarget> targetNamed(std::string_view name) {
     target.ptx = ptxVersion(number);
     name = name.substr(0, colon);
   }
-  auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), target.sm);
-  std::string_view suffix(end, name.data() + name.size() - end);
-  if (error != std::errc() || target.sm < 80 || (suffix != "" && suffix != "a"))
+  if (!llvm::is_contained(targetNames(), llvm::StringRef(name)))
     return std::nullopt;
-  target.specific = suffix == "a";
-  if (target.specific && target.sm < 90)
-    return std::nullopt;
-  // LLVM ends the process where a GPU asks for a newer PTX than a target has: no kind is guessed. Newer ones run code of older ones.
-  constexpr unsigned known[] = {80, 86, 87, 89, 90};
-  if (std::find(std::begin(known), std::end(known), target.sm) == std::end(known))
-    return std::nullopt;
+  std::from_chars(name.data() + 3, name.data() + name.size(), target.sm);
+  target.specific = name.ends_with("a");
   switch (target.sm) {
   case 80:
     target.multiprocessors = 108, target.sharedBytes = 163 * 1024;

@@ -24,7 +24,10 @@ struct CudaTarget {
   std::string key() const;
 };
 
-/// "sm_80", "sm_89", "sm_90a", ... with the properties of the usual card of that kind; ":cuda13000" after it is the driver's version.
+/// "sm_80", ...: those that are known. LLVM ends the process where a GPU asks for a newer PTX than a target has: no name is guessed. Newer GPUs
+/// run code of older ones.
+llvm::ArrayRef<llvm::StringLiteral> targetNames();
+/// One of these, with the properties of the usual card of that kind; ":cuda13000" after it is the driver's version.
 /// Nothing for other names.
 std::optional<CudaTarget> targetNamed(std::string_view name);
 /// The oldest PTX version that has the target.
