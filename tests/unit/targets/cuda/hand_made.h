@@ -107,17 +107,20 @@ struct HandMade {
     return code->run(grid, slots, timing);
   }
   std::string ptx() const {
-    auto source = module();
-    tile::KernelOp kernel = kernelOf(*source);
     cuda::CudaTarget target;
     target.ptx = 84; // for products of mixed integers
+    cuda::PtxMachine machine;
+    return ptx(machine, target);
+  }
+  std::string ptx(cuda::PtxMachine &machine, const cuda::CudaTarget &target) const {
+    auto source = module();
+    tile::KernelOp kernel = kernelOf(*source);
     llvm::LLVMContext llvmContext;
     llvm::Module into("k", llvmContext);
     cuda::prepareModule(into, target);
     cuda::GpuLowering lowering(target);
     lower::Options options{lowering};
     lower::Emitter e(into, options);
-    cuda::PtxMachine machine;
     (void)write(kernel, e, machine);
     EXPECT_FALSE(llvm::verifyModule(into, &llvm::errs()));
     return cuda::emitPtx(into, target, true);
@@ -125,13 +128,13 @@ struct HandMade {
 };
 
 /// What ptxas says against it; empty: nothing, or there is no ptxas here.
-inline std::string refusalOf(const std::string &ptx) {
+inline std::string refusalOf(const std::string &ptx, const std::string &arch = "sm_90a") {
   if (std::system("ptxas --version > /dev/null 2>&1"))
     return "";
   char name[] = "/tmp/tileryXXXXXX.ptx";
   close(mkstemps(name, 4));
   std::ofstream(name) << ptx;
-  std::string said, command = std::string("ptxas -arch=sm_90a -o /dev/null ") + name + " 2>&1";
+  std::string said, command = "ptxas -arch=" + arch + " -o /dev/null " + name + " 2>&1";
   FILE *pipe = popen(command.c_str(), "r");
   for (char buffer[512]; fgets(buffer, sizeof buffer, pipe);)
     said += buffer;
