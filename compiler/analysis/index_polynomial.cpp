@@ -60,6 +60,8 @@ static IndexPolynomial compute(const IntegerOp &op, Value value, Wrapping wrappi
   case IntegerOp::Kind::splat:
     return of(op.lhs);
   default:
+    if (auto quotient = dyn_cast_or_null<tile::DivOp>(op.op); quotient && constantOf(quotient.getRhs()) == 1)
+      return of(quotient.getLhs());
     return IndexPolynomial::of(value);
   }
 }

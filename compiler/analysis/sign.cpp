@@ -12,6 +12,15 @@ bool isKernelArgument(Value value) {
   return argument && isa<tile::KernelOp>(argument.getOwner()->getParentOp()) && argument.getType().isSignlessInteger() &&
          argument.getType().getIntOrFloatBitWidth() >= 8;
 }
+/// Where the loop ends whose turns the number counts: it is less.
+Value endOf(Value counter) {
+  auto argument = dyn_cast<BlockArgument>(counter);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : nullptr;
+  if (auto loop = dyn_cast_or_null<scf::ForOp>(op); loop && argument == loop.getInductionVar())
+    return loop.getUpperBound();
+  auto product = dyn_cast_or_null<tile::ContractOp>(op);
+  return product ? product.getSteps() : Value();
+}
 } // namespace
 
 bool hostKnows(const IndexPolynomial::Monomial &monomial) {
@@ -47,17 +56,25 @@ bool SignAnalysis::byTerms(const IndexPolynomial &polynomial) {
 bool SignAnalysis::byBounds(const IndexPolynomial &polynomial) {
   if (bounded >= mostBounded || depth >= deepest)
     return false;
-  auto with = [&](auto &term, Value bound) {
-    IndexPolynomial scale(term.second);
+  auto with = [&](auto &term, Value bound, int64_t less = 0) {
+    IndexPolynomial scale(term.second), atMost = polynomialOf(bound, wrapping) - IndexPolynomial(less);
+    IndexPolynomial replaced = polynomial - scale * IndexPolynomial::of(term.first[0]) + scale * atMost;
+    // That loops have few turns is nothing to ask of a launch.
+    if (less && llvm::any_of(replaced.terms(), [](auto &each) { return each.second < 0 && hostKnows(each.first); }))
+      return false;
     ++bounded, ++depth;
-    bool result = notNegative(polynomial - scale * IndexPolynomial::of(term.first[0]) + scale * polynomialOf(bound, wrapping));
+    bool result = notNegative(replaced);
     --bounded, --depth;
     return result;
   };
   SmallVector<std::pair<IndexPolynomial::Monomial, int64_t>> rests;
   size_t before = assumed.size();
   for (auto &term : polynomial.terms()) {
-    Operation *op = term.first.size() == 1 ? term.first[0].getDefiningOp() : nullptr;
+    if (term.first.size() != 1)
+      continue;
+    if (Value end = term.second < 0 ? endOf(term.first[0]) : Value(); end && with(term, end, 1))
+      return true;
+    Operation *op = term.first[0].getDefiningOp();
     if ((term.second > 0 && isa_and_nonnull<arith::MinSIOp>(op)) || (term.second < 0 && isa_and_nonnull<arith::MaxSIOp>(op))) {
       bool both = with(term, op->getOperand(0)) && with(term, op->getOperand(1));
       if (!both)

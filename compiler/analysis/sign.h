@@ -24,7 +24,7 @@ private:
   bool assume(const IndexPolynomial &value);
   bool byTerms(const IndexPolynomial &polynomial);
   bool carried(mlir::BlockArgument argument);
-  /// By what the smaller of two numbers, or a remainder, is at least, or at most.
+  /// By what the smaller of two numbers, a remainder, or the number of a loop's turn is at least, or at most.
   bool byBounds(const IndexPolynomial &polynomial);
 
   llvm::SmallVector<IndexPolynomial> assumed;

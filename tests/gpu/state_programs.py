@@ -75,6 +75,29 @@ def gradients(
         state += tl.dot(b_q, tl.load(p_do, boundary_check=(0, 1)))
 
 
+@tileon.jit
+def delta_gradients(
+    q, k, w, do, dv, new, dh, N, scale, H: tl.constexpr, K: tl.constexpr, V: tl.constexpr, BT: tl.constexpr, BV: tl.constexpr
+):  # fmt: skip
+    """Of the delta rule's states, from the last chunk to the first, by pointers: masks say where rows end alone."""
+    i_v, head = tl.program_id(0), tl.program_id(1)
+    cols, wide = i_v * BV + tl.arange(0, BV), tl.arange(0, K)
+    state = tl.zeros([K, BV], dtype=tl.float32)
+    for t in range(tl.cdiv(N, BT) - 1, -1, -1):
+        rows = t * BT + tl.arange(0, BT)
+        exists = rows < N
+        tl.store(dh + (t * H + head) * K * V + wide[:, None] * V + cols[None, :], state.to(dh.dtype.element_ty))
+        at_k, at_v = (rows * H * K + head * K)[:, None] + wide[None, :], (rows * H * V + head * V)[:, None] + cols[None, :]
+        b_do = tl.load(do + at_v, mask=exists[:, None], other=0.0)
+        b_k = tl.load(k + at_k, mask=exists[:, None], other=0.0)
+        b_dv = tl.dot(b_k, state.to(b_k.dtype)) + tl.load(dv + at_v, mask=exists[:, None], other=0.0)
+        b_dv = b_dv.to(b_k.dtype)
+        tl.store(new + at_v, b_dv, mask=exists[:, None])
+        b_q = tl.load(q + tl.trans(at_k), mask=exists[None, :], other=0.0)
+        b_w = tl.load(w + tl.trans(at_k), mask=exists[None, :], other=0.0)
+        state += tl.dot(b_q, b_do) * scale - tl.dot(b_w, b_dv)
+
+
 @tilelang.jit
 def fused(heads, n, wide, chunk):
     """Results and state in one loop; the state is a second factor, results are added to memory."""

@@ -115,6 +115,28 @@ def gradients(device, n=192):
     return kernel.module
 
 
+def delta_gradients(device, n=192, wide=64, columns=64):
+    q, k, w, do, dv = (draw(n, HEADS, wide, device=device) for _ in range(5))
+    new, dh = torch.full_like(dv, float("nan")), nothing_yet(len(chunks(n)), HEADS, wide, wide, device=device)
+    kernel = PROGRAMS.delta_gradients[(wide // columns, HEADS)](
+        q, k, w, do, dv, new, dh, n, 0.125, H=HEADS, K=wide, V=wide, BT=CHUNK, BV=columns, num_warps=4
+    )
+
+    def exact(of, sign):
+        state, behind, changes = torch.zeros(HEADS, wide, wide, device=device).double(), [], []
+        for rows in reversed(chunks(n)):
+            behind.append(state)
+            changes.append(of(dv[rows]) + torch.einsum("thk,hkv->thv", of(k[rows]), state))
+            state = state + 0.125 * torch.einsum("thk,thv->hkv", of(q[rows]), of(do[rows]))
+            state = state - sign * torch.einsum("thk,thv->hkv", of(w[rows]), changes[-1])
+        return [torch.stack(each[::-1]) if each is behind else torch.cat(each[::-1]) for each in (behind, changes)] if n else []
+
+    right, size = exact(lambda x: x.double(), 1), exact(lambda x: x.double().abs(), -1)
+    for out, each, of in zip((dh, new), right, size, strict=bool(n)):
+        close(out, each, of, 2 * len(chunks(n)))
+    return kernel.module
+
+
 def fused(device, n=192, wide=64):
     q, k, v = (draw(n, HEADS, wide, device=device) for _ in range(3))
     out = torch.zeros(n, HEADS, wide, device=device)
@@ -179,6 +201,10 @@ CASES = {
     "delta rule, narrow": lambda device: delta(device, columns=32),
     "weighted": weighted,
     "gradients": gradients,
+    "rule's gradients": delta_gradients,
+    "rule's gradients, ragged": lambda device: delta_gradients(device, 150),
+    "rule's gradients, narrow": lambda device: delta_gradients(device, 1, columns=32),
+    "rule's gradients, none": lambda device: delta_gradients(device, 0),
     "fused": fused,
     "chunk states": chunk_states,
 }
@@ -196,6 +222,11 @@ AHEAD = [case for case in CASES if case.startswith(("gated", "every", "delta", "
 def test_loads_gates_of_the_next_step(case):
     plan = _native.compile(CASES[case]("cpu"), disjoint=True, texts=True, target="sm_90a").plan
     assert " ahead=1 " in plan, plan
+
+
+def test_the_copy_engine_brings_chunks_from_the_last_on():
+    plan = _native.compile(delta_gradients("cpu"), disjoint=True, texts=True, target="sm_90a").plan
+    assert "a: box of q" in plan and "a: box of w" in plan and "copied by threads" not in plan, plan
 
 
 @pytest.mark.gpu

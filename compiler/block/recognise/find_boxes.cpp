@@ -215,6 +215,7 @@ private:
     joinOpenLines(rest, notBelow);
     if (!addCoordinates(devicePart(rest), notBelow))
       return false;
+    keepInside(rest);
     moveBase(hostPart(rest));
     for (auto [line, dimension] : llvm::zip(lines, box.dimensions)) {
       dimension.extent = line.rows ? *line.rows : line.upper ? *line.upper + dimension.start : everything();
@@ -296,6 +297,35 @@ private:
       dimension.mayRepeat = true;
     }
     return box.dimensions.size() <= maxRank || no("it moves along more than five strides");
+  }
+
+  /// No base lies in front of its tensor where a coordinate holds what it lies in front: the last turn's, of loops that run backwards.
+  void keepInside(IndexPolynomial &rest) {
+    IndexPolynomial known = hostPart(rest);
+    for (auto &[monomial, coefficient] : known.terms()) {
+      if (coefficient > 0)
+        continue;
+      for (BoxDimension &dimension : box.dimensions) {
+        size_t d = &dimension - box.dimensions.begin();
+        IndexPolynomial steps = stepsBack(IndexPolynomial::term(monomial, coefficient), dimension.stride);
+        analysis::SignAnalysis inside, before;
+        if (steps.isZero() || (d < lines.size() && (lines[d].rows || lines[d].lower)) ||
+            !inside.notNegative(dimension.start + steps) || !before.notNegative(dimension.start) ||
+            inside.assumptions() != before.assumptions())
+          continue;
+        dimension.start = dimension.start + steps;
+        rest = rest - steps * dimension.stride;
+        break;
+      }
+    }
+  }
+
+  /// A number of steps, or none, of which at most less than one is too many.
+  static IndexPolynomial stepsBack(const IndexPolynomial &term, const IndexPolynomial &stride) {
+    if (term.constant() && stride.constant() && *stride.constant() > 1)
+      return IndexPolynomial(llvm::divideFloorSigned(*term.constant(), *stride.constant()));
+    IndexPolynomial left, steps = term.divided(stride, left);
+    return left.isZero() && steps.constant() ? steps : IndexPolynomial();
   }
 
   /// What the host knows moves the base; what may not be a multiple of 16 bytes moves the first lane.
@@ -409,8 +439,8 @@ private:
         return no("its place depends on what is loaded");
       llvm::DenseSet<Value> seen;
       dimension.isLoaded = !dimension.start.all([&](Value atom) { return !isOfLoaded(atom, seen); });
-      bool begins = d < lines.size() ? lines[d].lower.has_value() : begun.contains(d);
-      if (begins || signs.notNegative(dimension.start))
+      dimension.mayBeNegative = d < lines.size() ? lines[d].lower.has_value() : begun.contains(d);
+      if (dimension.mayBeNegative || signs.notNegative(dimension.start))
         continue;
       // The base moves by multiples of 16 bytes alone.
       if (!box.made || (d == 0 && analysis::divisorOf(dimension.start) * bytes % copied))

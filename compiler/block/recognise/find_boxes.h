@@ -17,6 +17,8 @@ struct BoxDimension {
   bool shifts = false;
   /// The start comes of loaded numbers, which may be any: more than coordinates have bits for.
   bool isLoaded = false;
+  /// A bound says that lanes begin at 0, whatever the start.
+  bool mayBeNegative = false;
 };
 
 /// What a launch must keep for a box to be the access.

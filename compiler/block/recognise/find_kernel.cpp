@@ -558,7 +558,8 @@ static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigne
     return std::nullopt;
   // A window behind the tile's first lane: boxes of it that lie in front of the tensor are an illegal instruction (measured on an H200).
   for (const BoxDimension &dimension : box->dimensions)
-    if (auto own = dimension.start.terms().find({}); own != dimension.start.terms().end() && own->second < 0)
+    if (auto own = dimension.start.terms().find({});
+        dimension.mayBeNegative && own != dimension.start.terms().end() && own->second < 0)
       return no("its tile begins in front of its lanes");
   box->renumber(numbers);
   if (box->dimensions[0].tile != 1)

@@ -87,6 +87,33 @@ TEST(Sign, CountersAreNotBelowTheirFirstValue) {
   EXPECT_EQ(signs.assumptions(), llvm::SmallVector<IndexPolynomial>{IndexPolynomial::of(kernel.argument(0))});
 }
 
+TEST(Sign, CountersAreBelowTheirEnd) {
+  Kernel kernel(R"(
+  tile.kernel @k(%n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c3 = arith.constant 3 : i32
+    %c63 = arith.constant 63 : i32
+    %c64 = arith.constant 64 : i32
+    %whole = arith.addi %n, %c63 overflow<nsw> : i32
+    %count = tile.div trunc %whole, %c64 : i32
+    %turns = tile.div trunc %count, %c1 : i32
+    scf.for %turn = %c0 to %turns step %c3 : i32 {
+    }
+    tile.return
+  })");
+  ASSERT_TRUE(kernel.module);
+  Value turn, count;
+  kernel.module->walk([&](scf::ForOp loop) { turn = loop.getInductionVar(); });
+  kernel.module->walk([&](tilery::tile::DivOp op) { count = count ? count : op.getResult(); });
+  IndexPolynomial left = polynomialOf(count) - IndexPolynomial(1) - polynomialOf(turn);
+  SignAnalysis signs;
+  EXPECT_TRUE(signs.notNegative(left));
+  EXPECT_TRUE(signs.notNegative(left * IndexPolynomial(64)));
+  EXPECT_TRUE(signs.assumptions().empty());
+  EXPECT_FALSE(signs.notNegative(left - IndexPolynomial(1)));
+}
+
 TEST(Sign, FollowsWhatLoopsCarry) {
   Kernel kernel(R"(
   tile.kernel @k(%n: i32, %steps: i32) {

@@ -109,6 +109,31 @@ TEST(FindBoxes, ATensorMayBeginBehindTheFirstLane) {
             "p, rank 2: [-t + 128 * program 0, 0] of [m, ..], strides [s, 1]; 1 <= m; 1 <= s");
 }
 
+/// Blocks of 128 rows, `last` less than there are before the first turn.
+static std::string backwards(const std::string &last) {
+  return shown(R"(%c127 = arith.constant 127 : i64
+    %less = arith.constant )" +
+               last + R"( : i64
+    %whole = arith.addi %m, %c127 overflow<nsw> : i64
+    %turns = tile.div trunc %whole, %c128 : i64
+    %last = arith.subi %turns, %less overflow<nsw> : i64
+    scf.for %turn = %c0 to %turns step %c1 : i64 {
+      %block = arith.subi %last, %turn overflow<nsw> : i64
+      %first = arith.muli %block, %c128 overflow<nsw> : i64
+      %left = arith.subi %m, %first overflow<nsw> : i64
+      %offset = arith.muli %first, %s overflow<nsw> : i64
+      %a = tile.access %p, %offset steps(%s, %c1) bounds [1, 0](%c0, %left) : <bf16>, (i64, i64), (i64, i64) -> <128x64xbf16>
+    })");
+}
+
+TEST(FindBoxes, LoopsRunBackwards) {
+  EXPECT_EQ(backwards("1"),
+            "p, rank 2: [-128 + 128 * ((127 + m) / 128) - 128 * step, 0] of [m, ..], strides [s, 1]; 1 <= m; 1 <= s");
+  // A program that reads in front of its tensor does so as a box.
+  EXPECT_EQ(backwards("2"), "p - 256 * s, rank 2: [128 * ((127 + m) / 128) - 128 * step, 0] of [256 + m, ..], strides [s, 1]; "
+                            "0 <= 255 + m; 1 <= s");
+}
+
 /// Rows that begin where a number says that `load` loads.
 static std::string atLoaded(const std::string &load) {
   return "%place = tile.access %q, %c0 steps() bounds []() : <bf16>, (), () -> <bf16>\n%loaded = " + load +
