@@ -119,9 +119,11 @@ Lanes GpuLowering::function(Emitter &e, StringRef name, ArrayRef<Lanes> operands
 Lanes GpuLowering::divide(Emitter &e, Lanes x, Lanes y, bool approximately) const {
   if (e.lanesOf(x) > 1 && e.lanesOf(y) == 1)
     return approximately ? divideByUniformNearly(e, x, y) : divideByUniform(e, x, y);
-  if (approximately && approximates && e.lanesOf(x) == e.lanesOf(y))
-    return approximateQuotient(e, x, y);
-  return nullptr;
+  if (!approximately || !approximates)
+    return nullptr;
+  llvm::SmallVector<Lanes> both = {x, y}; // of a number by lanes, too: correctly rounded, each lane's reciprocal has a branch
+  e.unify(both);
+  return approximateQuotient(e, both[0], both[1]);
 }
 
 // One instruction each: two lie in a register.
