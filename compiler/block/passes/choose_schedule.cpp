@@ -26,28 +26,24 @@ static bool isOfStep(Value value, Operation *product) {
   return product->isProperAncestor(op) && llvm::any_of(op->getOperands(), [&](Value each) { return isOfStep(each, product); });
 }
 
-/// Registers of a thread, if one warpgroup loads all that the tile is computed from. 0: in each step numbers of the tile's elements say anew
-/// where that is, and what takes time is to compute them (measured: a convolution's windows).
-static unsigned wordsLoadedFor(Value tile, Operation *product) {
+/// In each step numbers of the tile's elements say anew where it is loaded, and what takes time is to compute them (measured: a convolution's
+/// windows).
+static bool isPlacedAnew(Value tile, Operation *product) {
   auto isAnew = [&](Value operand) { return isa<RankedTensorType>(operand.getType()) && isOfStep(operand, product); };
   llvm::SetVector<Value> values;
   values.insert(tile);
-  unsigned words = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     Operation *op = values[i].getDefiningOp();
     if (!op || !isa<RankedTensorType>(values[i].getType()))
       continue;
-    auto type = cast<RankedTensorType>(values[i].getType());
     auto load = dyn_cast<tile::LoadOp>(op);
     auto place = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
     if (load && (!place || llvm::any_of(place->getOperands(), isAnew)))
-      return 0;
-    if (load)
-      words += type.getNumElements() * llvm::divideCeil(tile::elementBytes(type.getElementType()), 4) / groupThreads;
-    else
+      return true;
+    if (!load)
       values.insert(op->operand_begin(), op->operand_end());
   }
-  return words;
+  return false;
 }
 
 /// Of a step; nothing where both factors are boxes.
@@ -63,7 +59,9 @@ static std::optional<FetchWork> fetchWork(const BoxProduct &product) {
       (isCopied ? work.copied : work.computed) += shape.cycles;
       work.turned |= shape.across > 4;
       work.work += workOf((*factor)->tile);
-      work.words += isCopied ? 0 : wordsLoadedFor((*factor)->tile, product.op);
+      auto type = cast<RankedTensorType>((*factor)->tile.getType());
+      work.pieces += type.getNumElements() * tile::elementBytes(type.getElementType()) / (16 * 128);
+      work.words += isCopied || isPlacedAnew((*factor)->tile, product.op) ? 0 : shape.words;
     }
   return product.fetches() ? std::optional(work) : std::nullopt;
 }

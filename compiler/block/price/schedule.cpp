@@ -103,13 +103,15 @@ void unpackAhead(const ScheduleProblem &p, Schedule &s) {
   s.ahead = needed <= std::max(s.mathRegisters, registersOfLaunch(s));
 }
 
-/// Steps whose loads find registers side by side; a slot more must be free.
+/// Steps whose loads find registers side by side; a slot more must be free. Of a piece: where it is and goes, whether it exists, what is
+/// written of it (ptxas: none spill in the loop, and some outside of it where more are joined).
 unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
-  constexpr unsigned steps = 2, others = 56;
+  constexpr unsigned steps = 2, ofPiece = 8;
   if (p.loop || !p.fetch || !p.fetch->words || !s.fetchers || s.stages <= steps)
     return 0;
   unsigned registers = s.loadRegisters ? s.loadRegisters : registersOfLaunch(s);
-  return steps * llvm::divideCeil(p.fetch->words, s.fetchers) + others <= registers ? steps : 0;
+  unsigned needed = llvm::divideCeil(steps * p.fetch->words + ofPiece * p.fetch->pieces, s.fetchers);
+  return needed <= registers ? steps : 0;
 }
 
 /// A loaded tile that finds registers comes through the ring.

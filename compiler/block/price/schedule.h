@@ -52,6 +52,7 @@ struct FetchWork {
   double computed = 0, copied = 0; // written by threads; copied by them 16 bytes at a time
   double work = 0;                 // on the elements that are written
   unsigned words = 0;              // registers of what is loaded for these, of a thread of one warpgroup
+  unsigned pieces = 0;             // of 16 bytes, of both, which that thread writes or copies
   bool turned = false;             // in blocks of 16 x 16 bytes, which take 64 registers
 };
 

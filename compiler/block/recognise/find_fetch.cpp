@@ -273,6 +273,20 @@ double cyclesOf(const FetchShape &fetch, bool copied, ArrayRef<int64_t> shape, i
   constexpr double turnCost = 2; // of an element that is turned
   return cycles + (copied ? vectors : elements / warpLanes) * (fetch.across > 1 ? turnCost : elementCost) / instructions;
 }
+
+/// Registers of 32 bits of a thread of one warpgroup for what the loads bring: each access has some of its own.
+unsigned wordsOf(const FetchShape &fetch, ArrayRef<Load> loads) {
+  unsigned words = 0;
+  for (const Load &load : loads) {
+    auto type = cast<RankedTensorType>(load.op.getType());
+    int64_t together =
+        fetch.across > 1 ? fetch.across : std::clamp<int64_t>(piecesOf(load, fetch.line), 1, fetch.width);
+    words += type.getNumElements() * llvm::divideCeil(together * tile::elementBytes(type.getElementType()), 4) /
+             (together * loadWarps * warpLanes);
+  }
+  return words;
+}
+
 /// Neighbours along the other dimension that one access brings, where the tile is nothing but loaded.
 int64_t acrossOf(Value tile, ArrayRef<Load> loads, unsigned other, int64_t bytes) {
   while (isa_and_nonnull<tile::PermuteOp>(tile.getDefiningOp()))
@@ -397,6 +411,7 @@ FetchShape shapeOf(Value tile, std::optional<unsigned> line) {
       }
   }
   best.line = best.cycles ? best.line : line.value_or(1);
+  best.words = wordsOf(best, loads);
   return best;
 }
 

@@ -23,7 +23,8 @@ struct FetchShape {
   unsigned lanes = 1; // and so many lanes lie side by side
   /// Along the other dimension a thread has so many neighbours, which it loads at once and turns in its registers.
   unsigned across = 1;
-  double cycles = 0; // of an SM, by the model
+  double cycles = 0;  // of an SM, by the model
+  unsigned words = 0; // registers of what its loads bring, of a thread of one warpgroup: as many bytes as an access has
 };
 /// The cheapest, by where its loads' elements lie (as far as constants say), how many accesses they take and what places cost to compute.
 /// `line`: it is given.

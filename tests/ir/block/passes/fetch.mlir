@@ -1,5 +1,6 @@
 // RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(decide-masks,choose-schedule,pipeline,canonicalize,cse))' | FileCheck %s
 // RUN: tilery-opt %s --block-pipeline | FileCheck %s --check-prefix=ROLES
+// RUN: tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' | FileCheck %s --check-prefix=JOINED
 // RUN: env TILERY_EXPLAIN=1 tilery-opt %s -mlir-disable-threading -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 // RUN: env TILERY_SCHEDULE="cluster=2" not tilery-opt %s -pass-pipeline='builtin.module(tile.kernel(choose-schedule))' 2>&1 | FileCheck %s --check-prefix=ALONE
 // A factor that is no box is computed in the loop and written into its slot by the role that starts the other one's copies.
@@ -128,5 +129,69 @@ tile.kernel @sums(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %c: !tile.p
   %sum = tile.dot %less, %tile, %zero : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   %c_place = tile.access %c, %c0 steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <64x64xf32>
   tile.store %c_place, %sum : !tile.access<64x64xf32>, tensor<64x64xf32>
+  tile.return
+}
+
+// Bytes that lie side by side along k are loaded eight at a time, into two registers: those of two steps find place beside another block.
+// Where columns begin anywhere each byte takes a register, and they find none.
+// JOINED-LABEL: tile.kernel @bytes
+// JOINED-SAME: fetchers = 2 : i64, {{.*}} joined = 2 : i64, {{.*}} resident = 2 : i64
+// JOINED-LABEL: tile.kernel @apart
+// JOINED-SAME: joined = 0 : i64
+tile.kernel @bytes(%a: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %b: !tile.ptr<i8> {tile.divisibility = 16 : i64}, %c: !tile.ptr<bf16>,
+                   %K: i64 {tile.divisibility = 16 : i64}, %table: !tile.ptr<i64>) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %c128 = arith.constant 128 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %numbers_place = tile.access %table, %c0 steps(%c1) bounds [0]() : <i64>, (i64), () -> <64xi64>
+  %numbers = tile.load %numbers_place : !tile.access<64xi64> -> tensor<64xi64>
+  %pitch = tile.splat %K : i64 -> tensor<64xi64>
+  %lines = arith.muli %numbers, %pitch : tensor<64xi64>
+  %steps = tile.div trunc %K, %c64 : i64
+  %sum = tile.contract %steps, %zero {
+  ^bb0(%step: i64):
+    %k = arith.muli %step, %c64 overflow<nsw> : i64
+    %left = arith.subi %K, %k overflow<nsw> : i64
+    %a_place = tile.access %a, %k steps(%lines, %c1) bounds [0, 1](%c0, %left) : <bf16>, (tensor<64xi64>, i64), (i64, i64) -> <64x64xbf16>
+    %ta = tile.load %a_place : !tile.access<64x64xbf16> -> tensor<64x64xbf16>
+    %b_place = tile.access %b, %k steps(%c1, %K) bounds [1, 0](%c0, %left) : <i8>, (i64, i64), (i64, i64) -> <64x128xi8>
+    %bytes = tile.load %b_place : !tile.access<64x128xi8> -> tensor<64x128xi8>
+    %tb = arith.sitofp %bytes : tensor<64x128xi8> to tensor<64x128xbf16>
+    tile.yield %ta, %tb : tensor<64x64xbf16>, tensor<64x128xbf16>
+  } : tensor<64x128xf32>
+  %result = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xbf16>
+  %c_place = tile.access %c, %c0 steps(%c128, %c1) bounds [0, 0]() : <bf16>, (i64, i64), () -> <64x128xbf16>
+  tile.store %c_place, %result : !tile.access<64x128xbf16>, tensor<64x128xbf16>
+  tile.return
+}
+
+tile.kernel @apart(%a: !tile.ptr<bf16> {tile.divisibility = 16 : i64}, %b: !tile.ptr<i8> {tile.divisibility = 16 : i64}, %c: !tile.ptr<bf16>,
+                   %K: i64 {tile.divisibility = 16 : i64}, %table: !tile.ptr<i64>, %P: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c64 = arith.constant 64 : i64
+  %c128 = arith.constant 128 : i64
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %numbers_place = tile.access %table, %c0 steps(%c1) bounds [0]() : <i64>, (i64), () -> <64xi64>
+  %numbers = tile.load %numbers_place : !tile.access<64xi64> -> tensor<64xi64>
+  %pitch = tile.splat %K : i64 -> tensor<64xi64>
+  %lines = arith.muli %numbers, %pitch : tensor<64xi64>
+  %steps = tile.div trunc %K, %c64 : i64
+  %sum = tile.contract %steps, %zero {
+  ^bb0(%step: i64):
+    %k = arith.muli %step, %c64 overflow<nsw> : i64
+    %left = arith.subi %K, %k overflow<nsw> : i64
+    %a_place = tile.access %a, %k steps(%lines, %c1) bounds [0, 1](%c0, %left) : <bf16>, (tensor<64xi64>, i64), (i64, i64) -> <64x64xbf16>
+    %ta = tile.load %a_place : !tile.access<64x64xbf16> -> tensor<64x64xbf16>
+    %b_place = tile.access %b, %k steps(%c1, %P) bounds [1, 0](%c0, %left) : <i8>, (i64, i64), (i64, i64) -> <64x128xi8>
+    %bytes = tile.load %b_place : !tile.access<64x128xi8> -> tensor<64x128xi8>
+    %tb = arith.sitofp %bytes : tensor<64x128xi8> to tensor<64x128xbf16>
+    tile.yield %ta, %tb : tensor<64x64xbf16>, tensor<64x128xbf16>
+  } : tensor<64x128xf32>
+  %result = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xbf16>
+  %c_place = tile.access %c, %c0 steps(%c128, %c1) bounds [0, 0]() : <bf16>, (i64, i64), () -> <64x128xbf16>
+  tile.store %c_place, %result : !tile.access<64x128xbf16>, tensor<64x128xbf16>
   tile.return
 }

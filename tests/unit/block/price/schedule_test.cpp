@@ -78,7 +78,7 @@ TEST(Schedule, BlocksWhoseOneWarpgroupWaitsForWhatThreadsFetchRunSideBySide) {
 // Cycles a step on an H200 of a mixture of experts, bytes as bf16, tiles of 64 x 128 in steps of 64.
 TEST(Schedule, BlocksWhoseThreadsComputeFactorsRunSideBySide) {
   ScheduleProblem given = problem(64, 128, 64, 2, {});
-  given.fetch = FetchWork{632, 204, 64, 64};
+  given.fetch = FetchWork{632, 204, 64, 16, 12};
   struct {
     unsigned fetchers, joined, resident;
     double measured;
@@ -91,7 +91,11 @@ TEST(Schedule, BlocksWhoseThreadsComputeFactorsRunSideBySide) {
   }
   Schedule chosen = *chooseSchedule(given);
   EXPECT_EQ(chosen.resident, 2u);
+  EXPECT_EQ(chosen.joined, 2u) << chosen.print(); // 593 us to 518
   EXPECT_LE(chosen.fetchers * chosen.loadRegisters + chosen.mathRegisters, 3 * 80u) << chosen.print();
+  given.fetch->words = 64; // loaded one by one, the bytes of two steps find no registers beside two blocks
+  EXPECT_EQ(chooseSchedule(given)->joined, 0u);
+  given.fetch->words = 16;
   given.m = 128; // a convolution loses a fifth
   EXPECT_EQ(chooseSchedule(given)->resident, 0u);
   given.m = 64, given.fetch->computed = 0; // 16 bytes at a time nobody waits for: bf16 lost 7 %
