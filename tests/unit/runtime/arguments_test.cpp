@@ -61,7 +61,7 @@ TEST(Arguments, NumbersOfAnotherKindAreRefused) {
 
 TEST(Arguments, IntegersThatAParameterCannotHoldAreRefused) {
   EXPECT_EQ(refusal(int64_t(1), scalarOf(DType::I32)), "argument 'n' of k must be int32, got an int64");
-  EXPECT_EQ(refusal(uint64_t(1), scalarOf(DType::U32)), "argument 'n' of k must be uint32, got an uint64");
+  EXPECT_EQ(refusal(uint64_t(1), scalarOf(DType::U32)), "argument 'n' of k must be uint32, got a uint64");
   EXPECT_EQ(refusal(300, scalarOf(DType::I8)), "argument 'n' of k must be int8, got 300");
   EXPECT_EQ(refusal(-129, scalarOf(DType::I8)), "argument 'n' of k must be int8, got -129");
   EXPECT_EQ(refusal(-1, scalarOf(DType::U32)), "argument 'n' of k must be uint32, got -1");

@@ -8,6 +8,7 @@ from ..tracing.values import Expr
 from ..layout.fragment import Fragment as Fragment
 from ..layout.layout import Layout as Layout
 from ..tracing.dtypes import dtype as dtype
+from ..tracing.dtypes import dtype as DataType
 from ..tracing.values import Expr as PrimExpr
 from ..tracing.values import Var as Var
 from .dtypes import *
