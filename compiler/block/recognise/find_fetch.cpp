@@ -279,8 +279,7 @@ unsigned wordsOf(const FetchShape &fetch, ArrayRef<Load> loads) {
   unsigned words = 0;
   for (const Load &load : loads) {
     auto type = cast<RankedTensorType>(load.op.getType());
-    int64_t together =
-        fetch.across > 1 ? fetch.across : std::clamp<int64_t>(piecesOf(load, fetch.line), 1, fetch.width);
+    int64_t together = fetch.across > 1 ? fetch.across : std::clamp<int64_t>(piecesOf(load, fetch.line), 1, fetch.width);
     words += type.getNumElements() * llvm::divideCeil(together * tile::elementBytes(type.getElementType()), 4) /
              (together * loadWarps * warpLanes);
   }
