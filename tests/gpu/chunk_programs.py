@@ -37,6 +37,35 @@ def chunk_outputs(
     tl.store(out_ptr + offs_t[:, None] * V + offs_v[None, :], acc.to(out_ptr.dtype.element_ty))
 
 
+@tileon.jit
+def chunk_gradients(
+    q, k, v, h, do, dh, dv, dq, dk, dw, N, scale, BT: tl.constexpr, K: tl.constexpr, V: tl.constexpr, NEGATE: tl.constexpr
+):  # fmt: skip
+    """Of the delta rule's chunks: six products in one program, the fourth of which is only stored."""
+    t, head = tl.program_id(0), tl.program_id(1)
+    rows, wide, cols = t * BT + tl.arange(0, BT), tl.arange(0, K), tl.arange(0, V)
+    exists = rows < N
+    at_k, at_v = (head * N + rows)[:, None] * K + wide[None, :], (head * N + rows)[:, None] * V + cols[None, :]
+    at_h = (head * tl.cdiv(N, BT) + t) * K * V + wide[None, :] * V + cols[:, None]
+    b_v = tl.load(v + at_v, mask=exists[:, None], other=0.0)
+    b_do = tl.load(do + at_v, mask=exists[:, None], other=0.0)
+    b_h = tl.load(h + at_h)
+    scores = tl.dot(b_do, tl.trans(b_v))
+    b_dq = tl.dot(b_do, b_h)
+    b_dk = tl.dot(b_v, tl.load(dh + at_h))
+    b_dw = tl.dot(tl.load(dv + at_v, mask=exists[:, None], other=0.0), b_h)
+    if NEGATE:
+        b_dw = -b_dw
+    tl.store(dw + at_k, b_dw.to(dw.dtype.element_ty), mask=exists[:, None])
+    b_q = tl.load(q + at_k, mask=exists[:, None], other=0.0)
+    b_k = tl.load(k + at_k, mask=exists[:, None], other=0.0)
+    scores = tl.where(rows[:, None] >= rows[None, :], scores, 0).to(b_k.dtype)
+    b_dq = tl.dot(scores, b_k, b_dq) * scale
+    b_dk += tl.dot(tl.trans(scores), b_q) * scale
+    tl.store(dq + at_k, b_dq.to(dq.dtype.element_ty), mask=exists[:, None])
+    tl.store(dk + at_k, b_dk.to(dk.dtype.element_ty), mask=exists[:, None])
+
+
 @tilelang.jit
 def chunk_scan(batch, n, heads, state, d, chunk, block_M, block_N, block_K):
     """Of a state space model: the chunk's own rows, scaled by what is left of each, and the state before it."""

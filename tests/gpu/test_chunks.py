@@ -60,7 +60,41 @@ def scan(device):
     return kernel._latest().module
 
 
-CASES = {"outputs": lambda device: outputs(device, False), "gated": lambda device: outputs(device, True), "scan": scan}
+def gradients(device, n=256, negate=True):
+    heads, chunk, wide = 2, 64, 128
+    draw = lambda *shape: torch.randn(*shape, device=device).half() / 8
+    q, k, v, do, dv = (draw(heads, n, wide) for _ in range(5))
+    h, dh = (draw(heads, -(-n // chunk), wide, wide) for _ in range(2))
+    dq, dk, dw = (torch.full_like(q, float("nan")) for _ in range(3))
+    kernel = PROGRAMS.chunk_gradients[(h.shape[1], heads)](
+        q, k, v, h, do, dh, dv, dq, dk, dw, n, 0.125, BT=chunk, K=wide, V=wide, NEGATE=negate, num_warps=4
+    )
+
+    def exact(of):
+        parts = []
+        for t, rows in enumerate(slice(at, min(at + chunk, n)) for at in range(0, n, chunk)):
+            a, b, c, e, f = (of(x)[:, rows] for x in (q, k, v, do, dv))
+            scores = (e @ c.mT).tril()
+            before, behind = of(h)[:, t].mT, of(dh)[:, t].mT
+            parts.append(((e @ before + scores @ b) * 0.125, c @ behind + scores.mT @ a * 0.125, f @ before))
+        return [torch.cat(each, 1) for each in zip(*parts, strict=True)]
+
+    results = exact(lambda x: x.double())
+    sizes = exact(lambda x: x.double().abs())
+    results[2] *= -1 if negate else 1
+    for out, right, size in zip((dq, dk, dw), results, sizes, strict=True):
+        close(out, right, size, 2 * wide + chunk)
+    return kernel.module
+
+
+CASES = {
+    "outputs": lambda device: outputs(device, False),
+    "gated": lambda device: outputs(device, True),
+    "scan": scan,
+    "gradients": gradients,
+    "gradients, ragged": lambda device: gradients(device, 150),
+    "gradients, one row": lambda device: gradients(device, 1, False),
+}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

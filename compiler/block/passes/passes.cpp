@@ -56,6 +56,7 @@ void addOpening(OpPassManager &kernel) {
 void addBlocks(OpPassManager &kernel) {
   kernel.addPass(createHoistOperands());
   kernel.addPass(createScaleLate());
+  kernel.addPass(createOrderSums());
   kernel.addPass(createChooseSchedule());
   kernel.addPass(createPipeline());
   kernel.addPass(createSpreadProducts());
@@ -112,6 +113,7 @@ void registerBlockPasses() {
   registerPass(createOpenContractions);
   registerPass(createHoistOperands);
   registerPass(createScaleLate);
+  registerPass(createOrderSums);
   registerPass(createPadRows);
   registerPass(createPipeline);
   registerPass(createSpreadProducts);

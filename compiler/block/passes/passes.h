@@ -52,6 +52,8 @@ std::unique_ptr<mlir::Pass> createOpenContractions();
 bool openOnlyContraction(tile::KernelOp kernel);
 /// Factors that are the same tile in all steps of a loop are loaded in front of it.
 std::unique_ptr<mlir::Pass> createHoistOperands();
+/// Without a loop, sums that are only stored are stored before products begin whose sums wait, where registers hold no more.
+std::unique_ptr<mlir::Pass> createOrderSums();
 /// Running maxima are of what a product gives, not of that times a positive number.
 std::unique_ptr<mlir::Pass> createScaleLate();
 /// Loops whose products have fewer rows than the tensor cores take at once get 64, of which those before exist.

@@ -6,9 +6,12 @@ using namespace mlir;
 namespace tilery::block {
 namespace {
 constexpr unsigned mostRegisters = registersOfThread / 8 * 8, mostResident = 4;
-constexpr unsigned loadRegisters = 32; // of one thread that starts copies; 24 spill
+constexpr std::array warpgroups = {1u, 2u, 3u}; // that multiply
+constexpr unsigned loadRegisters = 32;          // of one thread that starts copies; 24 spill
 /// Of addresses, and of what the assembler moves over each other.
 constexpr unsigned otherRegisters = 30, wantedRegisters = 24;
+
+unsigned registersFor(unsigned words, unsigned consumers) { return words / (groupThreads * consumers) + otherRegisters; }
 
 unsigned threadsOf(const Schedule &s) { return groupThreads * (s.consumers + std::max(s.fetchers, 1u)); }
 
@@ -18,7 +21,7 @@ unsigned registersOfLaunch(const Schedule &s) {
 
 /// Deals registers anew where a launch's equal shares are too few. False: there are not enough.
 bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
-  unsigned needed = p.loop->fewerWords / (groupThreads * s.consumers) + otherRegisters, given = registersOfLaunch(s);
+  unsigned needed = registersFor(p.loop->fewerWords, s.consumers), given = registersOfLaunch(s);
   unsigned ofProduct = p.loop->productWords / (groupThreads * s.consumers) + 32;
   if (ofProduct > given) // the assembler takes what a launch gives for all that one instruction has: C7602
     return false;
@@ -56,6 +59,11 @@ bool fits(const ScheduleProblem &p, const Schedule &s) {
 }
 } // namespace
 
+bool holdsWords(unsigned words, unsigned rows) {
+  return llvm::any_of(warpgroups,
+                      [&](unsigned each) { return rows / 64 % each == 0 && registersFor(words, each) <= mostRegisters; });
+}
+
 double cyclesOfProgram(const ScheduleProblem &problem, const Schedule &schedule) {
   return programCycles(problem, schedule).total(std::max(schedule.resident, 1u));
 }
@@ -71,7 +79,7 @@ const char *boundOfProgram(const ScheduleProblem &problem, const Schedule &sched
 
 std::vector<Candidate> priceStraightSchedules(const ScheduleProblem &problem) {
   std::vector<Candidate> candidates;
-  for (unsigned consumers : {1u, 2u, 3u})
+  for (unsigned consumers : warpgroups)
     for (unsigned resident = 1; resident <= mostResident; ++resident) {
       Schedule schedule;
       schedule.consumers = consumers;

@@ -8,6 +8,8 @@ namespace tilery::block {
 std::vector<Candidate> priceStraightSchedules(const ScheduleProblem &problem);
 /// Of a program, as the model has it: no other one's waits hide what they hide.
 double cyclesOfProgram(const ScheduleProblem &problem, const Schedule &schedule);
+/// Whether the registers of those that multiply hold so many words at once, beside all else. `rows`: of the products.
+bool holdsWords(unsigned words, unsigned rows);
 const char *boundOfProgram(const ScheduleProblem &problem, const Schedule &schedule);
 
 } // namespace tilery::block
