@@ -38,6 +38,28 @@ def chunk_outputs(
 
 
 @tileon.jit
+def chunk_scores(
+    q, k, out, batch, N, q_batch, q_chunk, q_row, k_batch, k_chunk, k_row, out_batch, out_chunk, out_row,
+    BT: tl.constexpr, BK: tl.constexpr, K: tl.constexpr
+):  # fmt: skip
+    """Batches and chunks are one program id, taken apart by a quotient and a difference."""
+    both = tl.program_id(0)
+    chunk = both // batch
+    entry = both - chunk * batch
+    rows = tl.arange(0, BT)
+    q += entry * q_batch + chunk * q_chunk
+    k += entry * k_batch + chunk * k_chunk
+    acc = tl.zeros([BT, BT], dtype=tl.float32)
+    for at in range(0, K, BK):
+        offs = at + tl.arange(0, BK)
+        b_q = tl.load(q + rows[:, None] * q_row + offs[None, :], mask=rows[:, None] < N, other=0.0)
+        b_k = tl.load(k + rows[None, :] * k_row + offs[:, None], mask=rows[None, :] < N, other=0.0)
+        acc += tl.dot(b_q, b_k)
+    place = out + entry * out_batch + chunk * out_chunk + rows[:, None] * out_row + rows[None, :]
+    tl.store(place, acc, mask=(rows[:, None] < N) & (rows[None, :] < N))
+
+
+@tileon.jit
 def chunk_gradients(
     q, k, v, h, do, dh, dv, dq, dk, dw, N, scale, BT: tl.constexpr, K: tl.constexpr, V: tl.constexpr, NEGATE: tl.constexpr
 ):  # fmt: skip

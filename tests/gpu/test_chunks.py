@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tilery import compat
+from tilery import _native, compat
 
 PROGRAMS = compat.load(Path(__file__).parent / "chunk_programs.py")
 UNIT = 2.0**-11  # of f16
@@ -60,6 +60,18 @@ def scan(device):
     return kernel._latest().module
 
 
+def scores(device, batch=3, n=64):
+    count, wide = 4, 128
+    q, k = (torch.randn(batch, count, n, wide, device=device).half() for _ in range(2))
+    out = torch.full((batch, count, n, 64), float("nan"), device=device)
+    strides = [each for x in (q, k, out) for each in x.stride()[:3]]
+    kernel = PROGRAMS.chunk_scores[(batch * count,)](q, k, out, batch, n, *strides, BT=64, BK=64, K=wide, num_warps=4)
+    exact, size = (a @ b.mT for a, b in ((q.double(), k.double()), (q.double().abs(), k.double().abs())))
+    close(out[..., :n], exact, size, wide)
+    assert out[..., n:].isnan().all()
+    return kernel.module
+
+
 def gradients(device, n=256, negate=True):
     heads, chunk, wide = 2, 64, 128
     draw = lambda *shape: torch.randn(*shape, device=device).half() / 8
@@ -91,6 +103,9 @@ CASES = {
     "outputs": lambda device: outputs(device, False),
     "gated": lambda device: outputs(device, True),
     "scan": scan,
+    "scores": scores,
+    "scores, one entry": lambda device: scores(device, 1),
+    "scores, ragged": lambda device: scores(device, 5, 40),
     "gradients": gradients,
     "gradients, ragged": lambda device: gradients(device, 150),
     "gradients, one row": lambda device: gradients(device, 1, False),
@@ -100,6 +115,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_takes_the_path(case, goes_through_blocks):
     goes_through_blocks(case("cpu"))
+
+
+def test_what_a_quotient_leaves_is_a_coordinate():
+    plan = _native.compile(scores("cpu"), disjoint=True, texts=True, target="sm_90a").plan
+    assert "a: box of q, rank 4" in plan and "b: box of k, rank 4" in plan, plan
 
 
 @pytest.mark.gpu

@@ -36,6 +36,7 @@ void addOpening(OpPassManager &kernel) {
   kernel.addPass(createOpenBuffers());
   kernel.addPass(createPromoteBuffers());
   kernel.addPass(createOpenNumbers());
+  kernel.addPass(createOpenRemainders());
   kernel.addPass(createSplitReductions());
   kernel.addPass(createFlattenLoops());
   kernel.addPass(createWideSums());
@@ -97,6 +98,7 @@ void registerBlockPasses() {
   registerPass(createUnlockAdditions);
   registerPass(createOpenBuffers);
   registerPass(createOpenNumbers);
+  registerPass(createOpenRemainders);
   registerPass(createSplitReductions);
   registerPass(createFlattenLoops);
   registerPass(createWideSums);

@@ -24,6 +24,8 @@ std::unique_ptr<mlir::Pass> createDecideMasks();
 std::unique_ptr<mlir::Pass> createOpenBuffers();
 /// Tiles of one lane that loops carry, and that are numbers in each step, are carried as numbers.
 std::unique_ptr<mlir::Pass> createOpenNumbers();
+/// What a quotient leaves of a number is a remainder.
+std::unique_ptr<mlir::Pass> createOpenRemainders();
 /// What programs add to tiles of memory under a lock, each element is added without it.
 std::unique_ptr<mlir::Pass> createUnlockAdditions();
 /// Lanes that lie flat are reduced along the dimensions that they had before.
