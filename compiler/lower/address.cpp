@@ -63,6 +63,29 @@ void Evaluator::addLinear(Address &address, const Linear &l) {
     addOffsets(address, l.lanes);
 }
 
+// A sum in 64 bits without its constant, and that.
+static std::pair<llvm::Value *, int64_t> takeConstant(llvm::IRBuilder<> &b, llvm::Value *sum) {
+  auto *op = llvm::dyn_cast<llvm::BinaryOperator>(sum);
+  if (auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(sum))
+    return {b.getInt64(0), fixed->getSExtValue()};
+  if (!op || op->getOpcode() != llvm::Instruction::Add)
+    return {sum, 0};
+  auto [left, onLeft] = takeConstant(b, op->getOperand(0));
+  auto [right, onRight] = takeConstant(b, op->getOperand(1));
+  return onLeft || onRight ? std::pair(b.CreateAdd(left, right), onLeft + onRight) : std::pair(sum, int64_t(0));
+}
+
+std::pair<Linear, Linear> Evaluator::fromStart(Value integers, const Index &index) {
+  auto &b = e.b;
+  Linear all = linear(integers, index);
+  const Index *start = state.lanes > 1 ? startOfSegment() : nullptr;
+  if (!start || all.lanes || all.step != 1 || index.step != 1 || index.loop != start->loop)
+    return {all, {}};
+  Linear first = linear(integers, *start);
+  AtLevel at(*this, all.level);
+  return {{first.base, 0, nullptr, first.level}, {b.CreateSub(index.base, start->base), 1, nullptr, all.level}};
+}
+
 // Windows of rows side by side overlap: what one row reads a row further down is what the next one reads here.
 llvm::Value *Evaluator::offsetAt(tile::AccessOp access, ArrayRef<Index> point) {
   auto isBehind = [&](unsigned d) { return point[d].behind >= 0 && access.isStrided(d); };
@@ -195,7 +218,32 @@ Lanes Evaluator::within(const Index &index, Value low, Value high, unsigned elem
   return e.band(result, b.CreateICmpSLT(e.iota(narrow, state.lanes), laneNumber(hi)));
 }
 
-Address Evaluator::address(Value place, ArrayRef<Index> point) {
+llvm::Value *Evaluator::zerosAround(Type element, int64_t before, int64_t behind) {
+  auto *type = llvm::ArrayType::get(e.memoryType(element), before + behind);
+  std::string name = "zeros" + std::to_string((before + behind) * elementBytes(element));
+  llvm::GlobalVariable *zeros = e.module.getNamedGlobal(name);
+  if (!zeros) { // no constant, which would lie in the object
+    auto *none = llvm::ConstantAggregateZero::get(type);
+    zeros = new llvm::GlobalVariable(e.module, type, false, llvm::GlobalValue::InternalLinkage, none, name);
+    zeros->setAlignment(llvm::Align(64));
+  }
+  return e.b.CreateConstGEP1_64(e.memoryType(element), zeros, before);
+}
+
+void Evaluator::addCondition(RowCondition &row, Lanes mask, unsigned level) {
+  if (threads)
+    return;
+  RowCondition own{mask, level};
+  if (e.lanesOf(mask) != 1)
+    own = conditions.lookup(mask);
+  if (!own.exists)
+    return;
+  row.level = std::max(row.level, own.level);
+  AtLevel at(*this, row.level);
+  row.exists = e.band(row.exists, own.exists);
+}
+
+Address Evaluator::address(Value place, ArrayRef<Index> point, bool zeros) {
   auto &b = e.b;
   auto type = cast<tile::AccessType>(place.getType());
   Address where;
@@ -212,19 +260,38 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
   llvm::sort(byLevel, [&](unsigned x, unsigned y) { return std::pair(point[x].level, x) < std::pair(point[y].level, y); });
   llvm::Value *running = nullptr; // the offsets that where.runs are made of
   int tabled = -1;                // the dimension whose runs lie in a table
+  Linear along;                   // how far lanes have gone on along the row,
+  int64_t longest = 0;            // at most
+  int64_t further = 0;            // of the offset: neighbours in a row that does not exist are chosen as one
+  RowCondition row;
+  bool mayBeZeros = false; // a condition of the row is not among those of its lanes
 
-  auto restrict = [&](Value mask) {
-    if (mask)
-      where.exists = e.band(where.exists, value(mask, point));
+  auto restrict = [&](Value mask, ArrayRef<Index> point) {
+    RowCondition whole;
+    Lanes own = zeros ? withinRow(mask, point, whole) : value(mask, point);
+    if (whole.exists) {
+      addCondition(row, whole.exists, whole.level);
+      mayBeZeros = true;
+    }
+    if (own == b.getTrue())
+      return;
+    addCondition(row, own, levelOf(point));
+    where.exists = e.band(where.exists, own);
   };
   if (auto access = place.getDefiningOp<tile::PointerAccessOp>()) {
+    zeros = false;
     addPointers(where, access.getPtrs(), point);
-    restrict(access.getMask());
+    if (access.getMask())
+      restrict(access.getMask(), point);
   } else {
     auto separable = place.getDefiningOp<tile::AccessOp>();
     {
       AtLevel at(*this, 0);
-      where.pointer = b.CreateGEP(e.memoryType(where.element), scalar(separable.getBase()), offsetAt(separable, point));
+      llvm::Value *offset = offsetAt(separable, point);
+      if (!threads && llvm::any_of(point, [](const Index &index) { return index.step; }))
+        if (auto [rest, constant] = takeConstant(b, offset); std::abs(constant) <= int64_t(state.lanes))
+          std::tie(offset, further) = std::pair(rest, constant);
+      where.pointer = b.CreateGEP(e.memoryType(where.element), scalar(separable.getBase()), offset);
     }
     setScope(where, separable.getBase());
     if (threads)
@@ -249,7 +316,11 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
           AtLevel at(*this, index.level);
           index.base = b.CreateSub(index.base, e.i64(index.behind));
         }
-        addTerm(where, index, step);
+        auto *fixed = llvm::dyn_cast<llvm::ConstantInt>(step);
+        if (!threads && !along.base && index.step == 1 && !index.lanes && fixed && fixed->isOne())
+          along = {index.base, 1, nullptr, index.level}, longest = type.getShape()[d];
+        else
+          addTerm(where, index, step);
       } else {
         auto known = state.inRuns.find(separable.getSteps()[d]);
         if (known != state.inRuns.end() && known->second.masks) {
@@ -270,7 +341,11 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         bool inGroups = repeats.width > 1 && index.multiple % repeats.width == 0;
         if (inGroups) // the first lane's place, and so much more for each group
           index.step = 0;
-        Linear l = linear(separable.getSteps()[d], index);
+        Linear l;
+        if (threads || along.base)
+          l = linear(separable.getSteps()[d], index);
+        else
+          std::tie(l, along) = fromStart(separable.getSteps()[d], index), longest = type.getShape()[d];
         if (inGroups) {
           SmallVector<llvm::Constant *> groups;
           for (unsigned lane = 0; lane < state.lanes; ++lane)
@@ -285,9 +360,9 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
         }
       }
     }
-    assert((tabled < 0 || (!where.offsets && !where.step)) && "lanes go along the table's dimension alone");
-    if (where.offsets != running || where.step)
-      where.runs.clear();
+    constexpr int64_t mostZeros = 1 << 14; // bytes
+    int64_t before = state.lanes, behind = before + longest + before;
+    zeros &= along.base && !where.offsets && !where.step && tabled < 0 && (before + behind) * where.alignment <= mostZeros;
     SmallVector<unsigned> uniformFirst;
     for (bool uniform : {true, false})
       for (unsigned d = 0; d < point.size(); ++d)
@@ -298,7 +373,7 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
       if (int(d) == tabled)
         continue;
       if (bound.size() == 1)
-        where.exists = e.band(where.exists, value(bound[0], point[d]));
+        restrict(bound[0], point[d]);
       if (bound.size() != 2)
         continue;
       bool sure = assumes(point) && llvm::any_of(state.known, [&](const KnownBound &k) {
@@ -306,10 +381,31 @@ Address Evaluator::address(Value place, ArrayRef<Index> point) {
                   });
       if (sure)
         continue;
-      Lanes own = within(point[d], bound[0], bound[1], bits, threads ? nullptr : where.exists);
-      where.exists = threads ? e.band(where.exists, own) : own;
+      bool apart = threads || point[d].uniform();
+      Lanes own = within(point[d], bound[0], bound[1], bits, apart ? nullptr : where.exists);
+      if (apart)
+        addCondition(row, own, point[d].level);
+      where.exists = apart ? e.band(where.exists, own) : own;
     }
-    restrict(separable.getResidual());
+    if (separable.getResidual())
+      restrict(separable.getResidual(), point);
+    // Masked loads take a thousand cycles where nothing is mapped, of which no lane exists, too: rows that do not exist are
+    // those at the tensor's beginning.
+    if (along.base && row.exists && (mayBeZeros || e.lanesOf(where.exists) > 1)) {
+      where.level = std::max(where.level, row.level);
+      AtLevel at(*this, where.level);
+      llvm::Type *element = e.memoryType(where.element);
+      llvm::Value *instead = mayBeZeros ? zerosAround(where.element, before, behind)
+                                        : b.CreateConstGEP1_64(element, scalar(separable.getBase()), state.lanes);
+      where.pointer = b.CreateSelect(row.exists, where.pointer, instead);
+    }
+    if (along.base)
+      addLinear(where, along);
+    if (further)
+      where.pointer = b.CreateConstGEP1_64(e.memoryType(where.element), where.pointer, further);
+    assert((tabled < 0 || (!where.offsets && !where.step)) && "lanes go along the table's dimension alone");
+    if (where.offsets != running || where.step)
+      where.runs.clear();
   }
   where.exists = e.band(where.exists, limitAt(point));
   where.alignment = std::max<int64_t>(where.alignment, divisor);

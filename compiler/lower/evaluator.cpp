@@ -2,6 +2,7 @@
 #include "compiler/lower/evaluator.h"
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/explain/findings.h"
+#include "compiler/ir/zero.h"
 #include "compiler/lower/explain_plan.h"
 #include "mlir/IR/Matchers.h"
 #include <numeric>
@@ -144,7 +145,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
           return copied;
         if (Lanes square = loadedFromSquare(op, point))
           return square;
-        Address where = addressOf(op, point);
+        bool zeros = !threads && !op.getIsVolatile() && (!op.getOther() || tile::isPlusZero(op.getOther()));
+        Address where = addressOf(op, point, zeros);
         Lanes other = op.getOther() && where.exists ? value(op.getOther(), point) : nullptr;
         e.at(op.getLoc());
         explain::Access access(op);

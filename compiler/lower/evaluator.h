@@ -200,12 +200,13 @@ public:
   Linear linear(mlir::Value integers, llvm::ArrayRef<Index> point);
 
   // -- memory
-  Address address(mlir::Value place, llvm::ArrayRef<Index> point);
+  /// `zeros`: these lanes alone are read, and 0 where they do not exist. A row that does not exist is then one of zeros.
+  Address address(mlir::Value place, llvm::ArrayRef<Index> point, bool zeros = false);
   /// One pointer a lane, also to those that do not exist.
   llvm::Value *lanePointers(const Address &address);
   /// That of a tile.load's or tile.store's place, with what the op says of the access.
-  template <typename Access> Address addressOf(Access op, llvm::ArrayRef<Index> point) {
-    Address where = address(op.getPlace(), point);
+  template <typename Access> Address addressOf(Access op, llvm::ArrayRef<Index> point, bool zeros = false) {
+    Address where = address(op.getPlace(), point, zeros);
     where.isVolatile = op.getIsVolatile();
     where.cache = op.getCache().value_or("");
     where.eviction = op.getEviction().value_or("");
@@ -303,13 +304,20 @@ private:
   Lanes comparedInSegment(mlir::arith::CmpIOp compare, llvm::ArrayRef<Index> point);
   // -- conditions that hold between two places of the current segment's row (segment_masks.cpp)
   struct Held;
+  /// Without which no lane exists of a row (i1; null: nothing), and the loop level at which that is known.
+  struct RowCondition {
+    llvm::Value *exists = nullptr;
+    unsigned level = 0;
+  };
   const Index *startOfSegment() const;
   bool isKnownAhead(mlir::Value number, llvm::ArrayRef<Index> point, llvm::SmallPtrSetImpl<const void *> &seen);
   bool heldByComparison(mlir::arith::CmpIOp compare, llvm::ArrayRef<Index> point, const Index &start, Held &held);
   /// Adds what `condition` asks for.
   void holdTogether(mlir::Value condition, llvm::ArrayRef<Index> point, const Index &start, Held &held);
   /// A comparison, or what an `and` joins, as a question of the lanes' positions. Null: it is no such one.
-  Lanes heldInSegment(mlir::Operation *op, llvm::ArrayRef<Index> point);
+  Lanes heldInSegment(mlir::Operation *op, llvm::ArrayRef<Index> point, RowCondition *row = nullptr);
+  /// A mask without what holds of its row as a whole, which becomes `row`.
+  Lanes withinRow(mlir::Value mask, llvm::ArrayRef<Index> point, RowCondition &row);
   bool surelyBelow(mlir::Value tile, mlir::Value bound, llvm::ArrayRef<Index> point);
   Point reshaped(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<Index> point);
   void split(const Index &linear, llvm::ArrayRef<int64_t> sizes, llvm::MutableArrayRef<Index> result);
@@ -334,6 +342,8 @@ private:
   llvm::Value *offsetAt(tile::AccessOp access, llvm::ArrayRef<Index> point);
   void addPointers(Address &address, mlir::Value pointers, llvm::ArrayRef<Index> point);
   void addLinear(Address &address, const Linear &linear);
+  /// `integers` at the point in two parts: what is known where the current segment begins, and how far lanes have gone on from there.
+  std::pair<Linear, Linear> fromStart(mlir::Value integers, const Index &index);
   void setScope(Address &address, mlir::Value pointer);
   Lanes everyStepth(const Address &address);
   /// The lanes as few runs, and those that are in none of them.
@@ -347,6 +357,10 @@ private:
   llvm::DenseMap<llvm::Value *, Spread> spreads; // what vectors of indices are made of
   std::vector<Level> levels;
   std::deque<analysis::IndexPolynomial> offsets; // that offsetAt has met
+  void addCondition(RowCondition &row, Lanes mask, unsigned level);
+  llvm::DenseMap<llvm::Value *, RowCondition> conditions; // of masks of segments
+  /// An element with so many zeros around it: `before` it, and `behind`.
+  llvm::Value *zerosAround(mlir::Type element, int64_t before, int64_t behind);
 };
 
 class Evaluator::Body : Region {

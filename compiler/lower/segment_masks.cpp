@@ -128,7 +128,7 @@ void Evaluator::holdTogether(Value condition, ArrayRef<Index> point, const Index
 }
 
 // Positions are those of all masks, and both ends those of all vectors.
-Lanes Evaluator::heldInSegment(Operation *op, ArrayRef<Index> point) {
+Lanes Evaluator::heldInSegment(Operation *op, ArrayRef<Index> point, RowCondition *row) {
   constexpr int64_t beyond = 1 << 30; // of any row
   auto &b = e.b;
   const Index *found = state.lanes > 1 ? startOfSegment() : nullptr;
@@ -150,6 +150,8 @@ Lanes Evaluator::heldInSegment(Operation *op, ArrayRef<Index> point) {
     for (Value side : op->getOperands())
       holdTogether(side, point, start, held);
   }
+  if (row)
+    *row = {std::exchange(held.sure, nullptr), held.level};
   if (!held.from && !held.to)
     return held.sure || held.others ? e.band(held.sure, held.others) : Lanes(b.getTrue());
   llvm::Type *type = b.getInt32Ty();
@@ -170,7 +172,30 @@ Lanes Evaluator::heldInSegment(Operation *op, ArrayRef<Index> point) {
   Lanes result = held.others;
   if (from)
     result = e.band(result, b.CreateICmpSGE(position, from));
-  return to ? e.band(result, b.CreateICmpSLT(position, to)) : result;
+  if (to)
+    result = e.band(result, b.CreateICmpSLT(position, to));
+  if (held.sure && !llvm::isa<llvm::Constant>(result))
+    conditions[result] = {held.sure, held.level};
+  return result;
+}
+
+Lanes Evaluator::withinRow(Value mask, ArrayRef<Index> at, RowCondition &row) {
+  Value inner = mask;
+  Point point(at);
+  Operation *op = mask.getDefiningOp();
+  for (; op && plan.isVirtual(inner) && isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
+       op = inner.getDefiningOp()) {
+    point = operandPoint(op, point);
+    inner = op->getOperand(0);
+  }
+  if (op && plan.isVirtual(inner) && isa<arith::AndIOp>(op) && !inSegment(inner, point))
+    if (Lanes held = heldInSegment(op, point, &row))
+      return held;
+  Lanes all = value(mask, at);
+  if (e.lanesOf(all) != 1)
+    return all;
+  row = {all, levelOf(at)};
+  return e.b.getTrue();
 }
 
 // Vectors of 64-bit numbers are two of registers each, and so are their masks.

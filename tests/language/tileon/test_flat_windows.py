@@ -1,5 +1,7 @@
 """Windows around elements that are numbered through (`//`, `%`): unrolled and by loops; more comparisons than end segments."""
 
+import ctypes
+import mmap
 import re
 
 import pytest
@@ -117,3 +119,72 @@ def test_channels_are_vectors(device, kernel):
     torch.testing.assert_close(o, exact, rtol=1e-4, atol=1e-4)
     if device == "cpu":  # of a GPU's threads each has its own channel
         assert re.search(r"^segments\d*:", found.asm["llvm"], re.MULTILINE), "the loop runs for vectors of a segment"
+
+
+def between_unmapped_pages(values):
+    """The values as a tensor that begins a page, in front of which nothing is mapped; nothing is behind its last page, either."""
+    page, libc = mmap.PAGESIZE, ctypes.CDLL(None, use_errno=True)
+    size = -(-values.numel() * values.element_size() // page) * page
+    memory = mmap.mmap(-1, size + 2 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for edge in (start, start + page + size):
+        assert libc.mprotect(ctypes.c_void_p(edge), ctypes.c_size_t(page), 0) == 0
+    tensor = torch.frombuffer(memory, dtype=values.dtype, offset=page, count=values.numel())
+    return tensor.copy_(values.flatten())
+
+
+@pytest.mark.usefixtures("on_the_cpu")
+@pytest.mark.parametrize("kernel, window", [(unrolled, 3), (unrolled, 5), (looped, 5)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("last", [False, True])
+def test_rows_that_do_not_exist_lie_where_nothing_is_mapped(last, dtype, kernel, window):
+    C, H, W = 64, 3, 32
+    x, w = torch.randn(1, C, H, W).to(dtype), torch.randn(C, 1, window, window).to(dtype)
+    image = between_unmapped_pages(x.permute(0, 2, 3, 1) if last else x)
+    out = torch.empty_like(image)
+    found = kernel[(-(-out.numel() // 1024),)](image, w, out, out.numel(), C, H, W, H, W, window, 1, last, 1024)
+    exact = F.conv2d(x.double(), w.double(), None, 1, window // 2, 1, C)
+    sizes = F.conv2d(x.double().abs(), w.double().abs(), None, 1, window // 2, 1, C)
+    result = (out.view(1, H, W, C).permute(0, 3, 1, 2) if last else out.view_as(x)).double()
+    bound = sizes * window**2 * 2.0**-23 + exact.abs() * (2.0**-8 if dtype == torch.bfloat16 else 0)
+    assert ((result - exact).abs() <= bound).all()
+    if dtype == torch.float32 and kernel is unrolled:  # a masked load there takes a thousand cycles
+        chosen = re.findall(r"select i1 %\S+, ptr %\S+, ptr", found.asm["llvm"])
+        assert len(chosen) >= window**2, "what is read of a row that does not exist lies elsewhere"
+
+
+@tileon.jit
+def moved(x, o, n, H, W, DOWN: tl.constexpr, RIGHT: tl.constexpr, OTHER: tl.constexpr, BLOCK: tl.constexpr):
+    """Each element of what lies so many rows below it and columns beside it, twice."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    column, row, image = at % W, at // W % H, at // (W * H)
+    for i in tl.static_range(2):
+        r, c = row + DOWN * (1 - 2 * i), column + RIGHT * (1 - 2 * i)
+        inside = (r >= 0) & (r < H) & (c >= 0) & (c < W) & (at < n)
+        if OTHER is None:
+            value = tl.load(x + (image * H + r) * W + c, mask=inside)
+        else:
+            value = tl.load(x + (image * H + r) * W + c, mask=inside, other=OTHER)
+        tl.store(o + i * n + at, value, mask=at < n)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8, torch.bool])
+@pytest.mark.parametrize("down, right, block", [(1, 2, 256), (-2, 20, 256), (0, -1, 1024), (3, 0, 8192)])
+@pytest.mark.parametrize("other", [None, 0, 1])
+def test_rows_that_do_not_exist_are_what_stands_for_them(device, other, down, right, block, dtype):
+    """No zeros where another number does, in tiles longer and shorter than what is kept of zeros."""
+    H, W = 5, 61
+    x = torch.randint(2, 100, (3, H, W)).to(dtype)
+    out = torch.full((2, 3, H, W), 77).to(dtype).to(device)
+    n = x.numel()
+    moved[(-(-n // block),)](x.to(device), out, n, H, W, down, right, other, block)
+    for result, sign in zip(out.cpu(), (1, -1), strict=True):
+        wide = F.pad(x.double(), (32, 32, 4, 4), value=other or 0)
+        y, z = 4 + sign * down, 32 + sign * right
+        assert torch.equal(result, wide[:, y : y + H, z : z + W].to(dtype))
+
+
+def test_minus_zero_stands_for_rows_that_do_not_exist(device):
+    x, out = torch.ones(1, 4, 64), torch.empty(2, 256, device=device)
+    moved[(1,)](x.to(device), out, 256, 4, 64, 4, 0, -0.0, 256)
+    assert torch.signbit(out).all() and not out.any()
