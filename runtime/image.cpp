@@ -4,7 +4,7 @@
 
 namespace tilery {
 namespace {
-constexpr uint64_t imageVersion = 0x0009'474d'4959'4c54; // "TLYIMG", version 9
+constexpr uint64_t imageVersion = 0x000a'474d'4959'4c54; // "TLYIMG", version 10
 
 void write(ByteWriter &out, const PolynomialInfo &polynomial) {
   out.list(polynomial.terms, [&](const PolynomialInfo::Term &term) {
@@ -92,6 +92,8 @@ void write(ByteWriter &out, const GpuInfo &gpu) {
   out.number(gpu.sharedBytes);
   out.number(gpu.persistent);
   out.number(gpu.cluster);
+  for (uint32_t count : gpu.joined)
+    out.number(count);
   out.number(gpu.programmatic);
   out.number(gpu.workspaceBytes);
   out.number(gpu.spillBytes);
@@ -113,6 +115,9 @@ GpuInfo readGpu(ByteReader &in, size_t slots) {
   gpu.cluster = in.number<uint32_t>();
   if (gpu.cluster == 0)
     ByteReader::fail();
+  for (uint32_t &count : gpu.joined)
+    if (count = in.number<uint32_t>(); count == 0)
+      ByteReader::fail();
   gpu.programmatic = in.number<uint8_t>();
   gpu.workspaceBytes = in.number<uint64_t>();
   gpu.spillBytes = in.number<uint32_t>();

@@ -174,11 +174,21 @@ void runShared(Job &job, unsigned threads) {
     job.asker->askAtTimes();
 }
 
+} // namespace
+
+uint64_t GpuInfo::programs(const int64_t grid[3]) const {
+  uint64_t count = 1;
+  for (unsigned axis = 0; axis < joined.size(); ++axis)
+    count *= (uint64_t(grid[axis]) + joined[axis] - 1) / joined[axis];
+  return count;
+}
+
+namespace {
 /// How many blocks should share a program's steps: all programs run at once, and there are many steps.
 unsigned blocksOfProgram(const Kernel &kernel, const LaunchValues &launch, int device) {
   constexpr int64_t leastSteps = 16; // of a block
   const SplitInfo &split = kernel.info().gpu.split;
-  int64_t programs = launch.grid[0] * launch.grid[1] * launch.grid[2];
+  int64_t programs = int64_t(kernel.info().gpu.programs(launch.grid));
   if (programs > gpuProperties(device).multiprocessors / 2)
     return 1;
   std::optional<int64_t> extent = evaluate(kernel.info().gpu.maps[split.map].dimensions[split.dimension].extent, launch);

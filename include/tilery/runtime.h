@@ -2,6 +2,7 @@
 // Loading and launching compiled kernels: libtilery_rt. No Python, no MLIR, no LLVM.
 #include "tilery/abi.h"
 #include "tilery/dtype.h"
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -119,6 +120,8 @@ struct GpuInfo {
   /// As many blocks (or clusters) as run at once share the programs of the grid; otherwise one a program.
   bool persistent = false;
   uint32_t cluster = 1; ///< blocks that run a program together, neighbours along x; at most 8
+  /// Programs along each axis of the grid, one behind the other, that one of the kernel's does.
+  std::array<uint32_t, 3> joined{1, 1, 1};
   /// The blocks may start while the launch before this one still runs: each waits for its end (griddepcontrol.wait) before it touches global
   /// memory.
   bool programmatic = false;
@@ -128,6 +131,8 @@ struct GpuInfo {
   std::vector<ConditionInfo> conditions; ///< launches that break one need code without boxes: LaunchOptions::withoutBoxes
   SplitInfo split;                       ///< launches of few programs ask for LaunchOptions::clustered
   std::vector<ReportSite> sites;         ///< launches of kernels that have some are waited for
+  /// Programs that the kernel has in a launch.
+  uint64_t programs(const int64_t grid[3]) const;
   bool operator==(const GpuInfo &) const = default;
 };
 

@@ -67,7 +67,7 @@ void launch(const KernelInfo &info, const Code &code, const int64_t grid[3], con
   uint32_t extents[3] = {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])};
   for (uint32_t &extent : extents)
     parameters[count++] = &extent;
-  uint64_t programs = uint64_t(grid[0]) * uint64_t(grid[1]) * uint64_t(grid[2]);
+  uint64_t programs = gpu.programs(grid);
   if (programs > INT32_MAX / gpu.cluster)
     throw Error({Diagnostic::Kind::Value,
                  "the grid of " + info.name + " has more than " + std::to_string(INT32_MAX / gpu.cluster) + " programs",

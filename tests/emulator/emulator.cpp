@@ -88,7 +88,7 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
   std::string reports(gpu.sites.empty() ? 0 : TILERY_REPORT_BYTES, '\0');
   if (!reports.empty())
     std::memset(reports.data() + offsetof(TileryReports, failure), 0xff, 8);
-  uint32_t programs = grid[0] * grid[1] * grid[2];
+  uint32_t programs = uint32_t(gpu.programs(extents));
   Launch launch{entry, gpu.threads, gpu.sharedBytes, gpu.cluster, facts.registers, gpu.workspaceBytes, timing, /*watches=*/true};
   launch.like.slots = slots;
   std::copy(grid, grid + 3, launch.like.grid);

@@ -391,6 +391,7 @@ private:
   void addLanes() {
     for (scf::ForOp loop : found.loops) {
       work.lanes = std::max(work.lanes, lanesOf(*loop.getBody(), found));
+      work.loads |= llvm::any_of(loop.getBody()->getOps<tile::LoadOp>(), [&](tile::LoadOp load) { return isOfThreads(load); });
       work.masked |= llvm::any_of(loop.getBody()->getOps<arith::SelectOp>(),
                                   [](arith::SelectOp select) { return isa<RankedTensorType>(select.getType()); });
       work.functions |= llvm::any_of(*loop.getBody(), [](Operation &op) {
@@ -400,6 +401,12 @@ private:
         return isFunction && isa<RankedTensorType>(op.getResult(0).getType()) && !(exponential && isOfSoftmax(exponential));
       });
     }
+  }
+
+  /// A tile that no copy brings ahead of its step.
+  bool isOfThreads(tile::LoadOp load) const {
+    auto brings = [&](const LoopRing &ring) { return llvm::is_contained(ring.loads, load); };
+    return isa<RankedTensorType>(load.getType()) && llvm::none_of(found.rings(), brings);
   }
 
   /// First factors that stay for all steps.

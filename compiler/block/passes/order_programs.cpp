@@ -4,6 +4,7 @@
 // What a wave of blocks shares in L2 depends on the order of programs: they are walked in groups of some rows of tiles. How the grid's
 // numbers run over tiles is read off the coordinates of the copies, or found out at run time by programs 0, 1, R - 1 and R, where R tiles
 // make a column (or a row). A wrong guess costs speed only.
+#include "compiler/block/passes/join_programs.h"
 #include "compiler/block/passes/passes.h"
 #include "compiler/block/price/schedule.h"
 #include "compiler/analysis/integer_op.h"
@@ -361,8 +362,9 @@ struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>>
     }
     SmallVector<Operation *> inside = insideOf(body, positions);
     OpBuilder builder(body.getTerminator());
-    std::optional<Walk> walk = schedule->group > 1 ? findWalk(builder) : std::nullopt, lengths;
-    if (schedule->longest)
+    bool joined = getOperation()->hasAttr(joinedPrograms); // orders count programs of the launch
+    std::optional<Walk> walk = schedule->group > 1 && !joined ? findWalk(builder) : std::nullopt, lengths;
+    if (schedule->longest && !joined)
       walk = lengths = findLengths(getOperation(), builder);
     Order order = lengths ? Order::longest : walk ? Order::grouped : Order::grid;
     auto group = order == Order::grouped ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();

@@ -267,6 +267,11 @@ void DimensionPadding::pad(int64_t length) {
     makeNeutral(each);
 }
 
+void DimensionPadding::lengthen(int64_t length, Value lanesThere) {
+  existing = lanesThere;
+  pad(length);
+}
+
 /// Lanes that are added are neutral in front of what combines them.
 void DimensionPadding::makeNeutral(const Combined &each) {
   Value value = each.operand->get();
@@ -306,7 +311,6 @@ void DimensionPadding::padFreeOperands(Operation *op) {
         operand.set(padFree(operand.get(), dim, op));
 }
 
-/// The dimensions that the op wants longer of a free operand.
 SmallVector<unsigned, 2> DimensionPadding::dimsAsked(OpOperand &operand) const {
   Operation *op = operand.getOwner();
   unsigned number = operand.getOperandNumber();
@@ -390,10 +394,12 @@ Value DimensionPadding::padPlace(Value place, unsigned dim, Operation *user) {
       llvm::append_range(bounds, bound);
     } else if (bound.size() == 1) {
       bounds.push_back(arith::AndIOp::create(builder, location, isInside(location), free(bound[0], 0)));
+    } else if (existing && !bound.empty() && isa<tile::LoadOp>(user)) {
+      llvm::append_range(bounds, bound);
     } else {
       kinds[d] = 1;
       bounds.push_back(bound.empty() ? number(0) : bound[0]);
-      Value end = number(lanes);
+      Value end = existing ? existing : number(lanes);
       bounds.push_back(bound.empty() ? end : Value(builder.createOrFold<arith::MinSIOp>(location, bound[1], end)));
     }
   }
@@ -404,8 +410,15 @@ Value DimensionPadding::padPlace(Value place, unsigned dim, Operation *user) {
 /// By lane: it is one of the program's.
 Value DimensionPadding::isInside(Location location) {
   auto type = RankedTensorType::get({to}, builder.getI32Type());
-  Value range = tile::RangeOp::create(builder, location, type, 0, to);
-  Value end = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, int32_t(lanes)));
+  Value range = tile::RangeOp::create(builder, location, type, 0, to), end;
+  if (existing) {
+    Value most = arith::ConstantOp::create(builder, location, builder.getI64IntegerAttr(to));
+    Value number = arith::MinSIOp::create(builder, location, existing, most);
+    end =
+        tile::SplatOp::create(builder, location, type, arith::TruncIOp::create(builder, location, builder.getI32Type(), number));
+  } else {
+    end = arith::ConstantOp::create(builder, location, DenseElementsAttr::get(type, int32_t(lanes)));
+  }
   return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::slt, range, end);
 }
 

@@ -14,8 +14,20 @@ public:
   bool find(mlir::Value value, unsigned dim);
   /// Whether it was found to run along.
   bool contains(mlir::Value value, unsigned dim) const { return dims.contains({value, dim}); }
+  /// Lanes, as the program has them.
+  int64_t length() const { return lanes; }
+  /// What takes or gives tiles that have them.
+  llvm::ArrayRef<mlir::Operation *> ops() const { return touched.getArrayRef(); }
+  /// Lanes along the dimension meet somewhere, in sums.
+  bool combinesLanes() const { return !combined.empty(); }
+  llvm::SmallVector<unsigned, 2> dimsOf(mlir::Value value) const;
+  /// The dimensions that the op wants longer of a free operand.
+  llvm::SmallVector<unsigned, 2> dimsAsked(mlir::OpOperand &operand) const;
+
   /// Makes all of them as long as `to`.
   void pad(int64_t to);
+  /// The same of lanes that exist where they are below a number: what has a bound of its own is loaded up to that.
+  void lengthen(int64_t to, mlir::Value existing);
 
 private:
   struct Combined {
@@ -40,8 +52,6 @@ private:
   mlir::Value padPlace(mlir::Value place, unsigned dim, mlir::Operation *user);
   void padFreeOperands(mlir::Operation *op);
   mlir::Value padFree(mlir::Value value, unsigned dim, mlir::Operation *user);
-  llvm::SmallVector<unsigned, 2> dimsAsked(mlir::OpOperand &operand) const;
-  llvm::SmallVector<unsigned, 2> dimsOf(mlir::Value value) const;
   mlir::Value isInside(mlir::Location location);
   mlir::RankedTensorType padded(mlir::Type type, unsigned dim) const;
   void makeNeutral(const Combined &each);
@@ -49,6 +59,7 @@ private:
   tile::KernelOp kernel;
   mlir::OpBuilder builder;
   int64_t lanes = 0, to = 0;                                      // as the program has them, and padded
+  mlir::Value existing;                                           // of these, in i64; null: as many as the program has
   llvm::SetVector<std::pair<mlir::Value, unsigned>> dims, places; // places: accesses, with the dimension
   llvm::SmallVector<std::pair<mlir::Value, unsigned>> fresh;
   llvm::SetVector<mlir::Operation *> touched;

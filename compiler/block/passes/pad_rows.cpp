@@ -1,10 +1,10 @@
 // pad-rows: products that have fewer rows than the tensor cores take at once get 64, and what they sum over is a multiple of 32 bytes. What is
-// added is loaded as nothing and stored nowhere.
+// added is loaded as nothing and stored nowhere, or is what the programs that follow have (join_programs).
 //
 // A query of a few heads reads all the keys of its group: such products wait for memory, not for the tensor cores. So do products of few
 // gathered rows: backward passes of sparse attention. Beside products with more rows, columns are added where fewer of these are missing:
 // transpose-products makes them rows.
-#include "compiler/block/passes/pad_dimension.h"
+#include "compiler/block/passes/join_programs.h"
 #include "compiler/block/passes/passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -85,8 +85,9 @@ struct PadRows : PassWrapper<PadRows, OperationPass<tile::KernelOp>> {
     for (tile::DotOp dot : dots) {
       DimensionPadding padding(getOperation());
       int64_t length = tile::shapeOf(dot.getType())[dim];
-      if (length % leastRows && padding.find(dot.getResult(), dim))
-        padding.pad(llvm::alignTo(length, leastRows));
+      int64_t more = llvm::alignTo(length, leastRows);
+      if (length % leastRows && padding.find(dot.getResult(), dim) && !joinPrograms(getOperation(), padding, more))
+        padding.pad(more);
     }
     return true;
   }

@@ -125,6 +125,7 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   unsigned needed = registersOfMath(p, s);
   // More is better, where places of what goes through shared memory and columns' numbers, by which lanes are selected, take some.
   unsigned places = !p.loop ? 0 : p.loop->shownBytes ? 16 : p.loop->masked && s.overlap ? 32 : 0;
+  places += s.resident > 2 && p.loop && p.loop->loads ? 24 : 0; // a tile that is loaded has its own
   if (needed + places <= registersOfLaunch(s)) {
     bool turns = p.fetch && p.fetch->turned;
     if (turns && s.consumers == 2) // 154 are enough for 128 sums, 168 are too few for the others (by ptxas)
@@ -246,6 +247,8 @@ struct StepCycles {
 /// From the first load of a step to the arrival at its slot's barrier, which one warpgroup does not hide.
 constexpr double fetchLatency = 600;
 
+constexpr double loadLatency = 800; // from a load of threads in a step of products to what is computed of it
+
 /// A scheduler with one warp waits for most results of its instructions (measured: int4 weights, silu).
 constexpr double loneWarp = 6;
 
@@ -282,8 +285,9 @@ double slotCycles(const ScheduleProblem &p, const Schedule &s) {
     // A slot that a late product still reads is not filled under it.
     if (s.splitColumns && s.overlap && s.stages < 3)
       together = step.tensorCores + step.lanes;
-    double alone = (step.tensorCores + step.lanes) / (s.consumers == 1 && s.resident ? 1.5 : 1);
-    double copied = s.stages == 1 ? step.copies : 0; // while nobody multiplies
+    double busy = step.tensorCores + step.lanes, alone = busy / (s.consumers == 1 && s.resident ? 1.5 : 1);
+    alone = std::max(alone, p.loop->loads ? (busy + loadLatency) / std::max(s.resident, 1u) : 0); // while other blocks work
+    double copied = s.stages == 1 ? step.copies : 0;                                              // while nobody multiplies
     return std::max({copied + (s.consumers == 1 ? alone : together), step.copies, step.fetches});
   }
   // (A warpgroup unpacks while another one multiplies.)
@@ -396,9 +400,10 @@ std::vector<Warpgroups> warpgroupChoices(const ScheduleProblem &p) {
       choices.push_back({1, late, 1, 2});
   if (small && handsTilesOn(p)) // such steps wait: another block multiplies meanwhile
     choices.push_back({1, false, 0, 2});
-  else if (small && p.loop->waits)
-    for (bool late : {true, false})
-      choices.push_back({1, late, 0, 2});
+  else if (small && (p.loop->waits || p.loop->loads))
+    for (unsigned resident = 2; resident <= (p.loop->loads ? 4u : 2u); ++resident)
+      for (bool late : {true, false})
+        choices.push_back({1, late, 0, resident});
   bool computes = p.fetch && p.fetch->computed > 0;
   for (unsigned consumers : {2u, 3u, 1u})
     for (bool late : {true, false}) {

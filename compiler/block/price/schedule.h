@@ -40,6 +40,7 @@ struct LoopWork {
   bool showsFirst = false;                     // first factors are among those
   bool addsToShown = false;                    // a product of one of them goes on in what the loop carries
   bool stores = false;                         // it stores in its steps
+  bool loads = false;                          // threads load in its steps what they compute with: a bias, a mask
   unsigned aheadWords = 0;                     // of registers, what a step can load that the next one computes factors with
   llvm::SmallVector<OtherProduct> others = {}; // products of fewer rows, or of more
 };

@@ -179,9 +179,14 @@ static bool areSame(Value x, Value y, unsigned depth = 0) {
 /// True if a store there may change what the load still reads: threads load what they need piece by piece, between stores of others.
 static bool mayClash(tile::LoadOp load, Value place) {
   auto from = load.getPlace().getDefiningOp<tile::AccessOp>(), to = place.getDefiningOp<tile::AccessOp>();
-  if (!from || !to)
-    return true;
-  return rootOf(load.getPlace()) == rootOf(place) && !areSame(from, to);
+  Value fromRoot = rootOf(load.getPlace()), toRoot = rootOf(place);
+  auto isArgument = [](Value root) {
+    auto argument = dyn_cast_or_null<BlockArgument>(root);
+    return argument && isa<tile::KernelOp>(argument.getOwner()->getParentOp());
+  };
+  if (!from || !to) // one address a lane
+    return !isArgument(fromRoot) || !isArgument(toRoot) || fromRoot == toRoot;
+  return fromRoot == toRoot && !areSame(from, to);
 }
 
 bool isNeededWhole(Value product) {

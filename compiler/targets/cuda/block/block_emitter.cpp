@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/block/block_emitter.h"
+#include "compiler/block/passes/join_programs.h"
 #include "compiler/block/price/schedule.h"
 #include "compiler/targets/cuda/block/box_maps.h"
 #include "compiler/targets/cuda/ptx/launch_order.h"
@@ -159,7 +160,19 @@ void BlockEmitter::makeFunction() {
     entry.blocks = b.CreateUDiv(entry.blocks, i32(cluster));
   }
   number = entry.number;
+  joinPrograms();
   prepareMaps();
+}
+
+// The grid that blocks go over is smaller than that of the launch, of which the kernel's own code still asks.
+void BlockEmitter::joinPrograms() {
+  llvm::copy(entry.grid, launched.begin());
+  auto joined = kernel->getAttrOfType<DenseI64ArrayAttr>(block::joinedPrograms);
+  if (!joined)
+    return;
+  llvm::Value *&extent = entry.grid[joined[0]];
+  extent = b.CreateUDiv(b.CreateAdd(extent, i32(int32_t(joined[1] - 1))), i32(int32_t(joined[1])));
+  entry.programs = b.CreateMul(b.CreateMul(entry.grid[0], entry.grid[1]), entry.grid[2]);
 }
 
 void BlockEmitter::initBarriers() {
@@ -277,6 +290,8 @@ FailureOr<GpuInfo> BlockEmitter::emit() {
   once |= llvm::any_of(kernel.getBody().getOps<block::AllocOp>(), isOver);
   info.persistent = order && !once;
   info.cluster = cluster;
+  if (auto joined = kernel->getAttrOfType<DenseI64ArrayAttr>(block::joinedPrograms))
+    info.joined[joined[0]] = uint32_t(joined[1]);
   info.programmatic = programmatic;
   for (Operation &op : kernel.getBody().front())
     if (auto map = dyn_cast<block::MapOp>(op))

@@ -78,6 +78,7 @@ private:
   };
   void findRoles();
   void makeFunction();
+  void joinPrograms();
   void initBarriers();
   /// All before the roles: barriers, and what roles of one thread begin with.
   void begin();
@@ -358,7 +359,8 @@ private:
   // programs
   llvm::Value *number = nullptr; // of the current one, as blocks count them
   block::ProgramsOp current;
-  block::ProgramsOp order; // any of the kernel's
+  block::ProgramsOp order;                 // any of the kernel's
+  std::array<llvm::Value *, 3> launched{}; // extents of the grid, as the kernel's own code asks for them
   llvm::Value *inner = nullptr, *byRows = nullptr, *plane = nullptr, *outer = nullptr;
   bool latencyBound = false; // branches around divisions are worth it: nothing else happens meanwhile
 };

@@ -70,7 +70,7 @@ llvm::Value *BlockEmitter::scalar(Value value) {
   if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
     result = programId(id.getAxis());
   } else if (auto count = dyn_cast<tile::NumProgramsOp>(op)) {
-    result = entry.grid[count.getAxis()];
+    result = launched[count.getAxis()];
   } else if (isa<block::ClusterRankOp>(op)) {
     result = machine.clusterRank(e);
   } else if (lower::isElementwise(op)) {

@@ -1,4 +1,5 @@
 #include "compiler/targets/cuda/block/print_blocks.h"
+#include "compiler/block/passes/join_programs.h"
 #include "compiler/block/recognise/find_kernel.h"
 #include "compiler/block/price/schedule.h"
 #include "llvm/ADT/StringExtras.h"
@@ -92,7 +93,10 @@ std::string printPlan(tile::KernelOp opened, tile::KernelOp lowered) {
   std::string result, why;
   PlanText text(result);
   std::optional<block::Schedule> schedule = block::Schedule::of(lowered);
-  text.stream << opened.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "") << "\n";
+  text.stream << opened.getSymName() << ": blocks" << (schedule ? " " + schedule->print() : "");
+  if (auto joined = lowered->getAttrOfType<DenseI64ArrayAttr>(block::joinedPrograms))
+    text.stream << ", " << joined[1] << " programs of axis " << joined[0] << " as one";
+  text.stream << "\n";
   if (std::optional<block::FoundKernel> found = schedule ? block::findAnyKernel(opened, why) : std::nullopt)
     std::visit([&](auto &each) { print(text, each, *schedule); }, *found);
   text.close();

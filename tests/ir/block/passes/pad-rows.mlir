@@ -151,3 +151,74 @@ tile.kernel @few_rows_few_columns(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %o: !t
   }
   tile.return
 }
+
+// Rows of the programs that follow, where nothing but places of rows tells them apart. What the launch has no programs for is stored nowhere.
+// CHECK-LABEL: tile.kernel @joined
+// CHECK-SAME: block.joined = array<i64: 0, 4>
+// CHECK: %[[ID:.*]] = tile.program_id 0
+// CHECK: %[[FIRST:.*]] = arith.muli %[[ID]], %{{.*}} overflow<nsw> : i32
+// CHECK: %[[COUNT:.*]] = tile.num_programs 0
+// CHECK: %[[LEFT:.*]] = arith.subi
+// CHECK: %[[THERE:.*]] = arith.muli %[[LEFT]], %{{.*}} overflow<nsw> : i64
+// CHECK: tile.access %arg0, {{.*}} bounds [1, 0](%{{.*}}, %[[END:[^)]*]]) : {{.*}} -> <64x64xf16>
+// CHECK: tile.dot {{.*}} -> tensor<64x64xf32>
+// CHECK: %[[LEAST:.*]] = arith.minsi %[[END]], %[[THERE]] : i64
+// CHECK: tile.access %arg2, {{.*}} bounds [1, 0](%{{.*}}, %[[LEAST]]) : {{.*}} -> <64x64xf32>
+tile.kernel @joined(%q: !tile.ptr<f16>, %v: !tile.ptr<f16>, %o: !tile.ptr<f32>, %n: i32, %m: i64) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c16 = arith.constant 16 : i64
+  %c64 = arith.constant 64 : i64
+  %i0 = arith.constant 0 : i32
+  %i64 = arith.constant 64 : i32
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %id = tile.program_id 0
+  %p = arith.extsi %id : i32 to i64
+  %row = arith.muli %p, %c16 overflow<nsw> : i64
+  %end = arith.subi %m, %row overflow<nsw> : i64
+  %first = arith.muli %row, %c64 overflow<nsw> : i64
+  %aq = tile.access %q, %first steps(%c64, %c1) bounds [1, 0](%c0, %end) : <f16>, (i64, i64), (i64, i64) -> <16x64xf16>
+  %tq = tile.load %aq : !tile.access<16x64xf16> -> tensor<16x64xf16>
+  %sum = scf.for %i = %i0 to %n step %i64 iter_args(%acc = %zeros) -> (tensor<16x64xf32>) : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %at = arith.muli %w, %c64 : i64
+    %av = tile.access %v, %at steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+    %tv = tile.load %av : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    %next = tile.dot %tq, %tv, %acc : tensor<16x64xf16>, tensor<64x64xf16> -> tensor<16x64xf32>
+    scf.yield %next : tensor<16x64xf32>
+  }
+  %ao = tile.access %o, %first steps(%c64, %c1) bounds [1, 0](%c0, %end) : <f32>, (i64, i64), (i64, i64) -> <16x64xf32>
+  tile.store %ao, %sum : !tile.access<16x64xf32>, tensor<16x64xf32>
+  tile.return
+}
+
+// Programs whose numbers of steps differ stay apart.
+// CHECK-LABEL: tile.kernel @differ(
+// CHECK-NOT: block.joined
+// CHECK: tile.dot {{.*}} -> tensor<64x64xf32>
+tile.kernel @differ(%q: !tile.ptr<f16>, %v: !tile.ptr<f16>, %o: !tile.ptr<f32>, %n: i32) {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c1024 = arith.constant 1024 : i64
+  %c64 = arith.constant 64 : i64
+  %i0 = arith.constant 0 : i32
+  %i64 = arith.constant 64 : i32
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %id = tile.program_id 0
+  %p = arith.extsi %id : i32 to i64
+  %first = arith.muli %p, %c1024 overflow<nsw> : i64
+  %aq = tile.access %q, %first steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <16x64xf16>
+  %tq = tile.load %aq : !tile.access<16x64xf16> -> tensor<16x64xf16>
+  %until = arith.muli %id, %i64 : i32
+  %sum = scf.for %i = %i0 to %until step %i64 iter_args(%acc = %zeros) -> (tensor<16x64xf32>) : i32 {
+    %w = arith.extsi %i : i32 to i64
+    %at = arith.muli %w, %c64 : i64
+    %av = tile.access %v, %at steps(%c64, %c1) bounds [0, 0]() : <f16>, (i64, i64), () -> <64x64xf16>
+    %tv = tile.load %av : !tile.access<64x64xf16> -> tensor<64x64xf16>
+    %next = tile.dot %tq, %tv, %acc : tensor<16x64xf16>, tensor<64x64xf16> -> tensor<16x64xf32>
+    scf.yield %next : tensor<16x64xf32>
+  }
+  %ao = tile.access %o, %first steps(%c64, %c1) bounds [0, 0]() : <f32>, (i64, i64), () -> <16x64xf32>
+  tile.store %ao, %sum : !tile.access<16x64xf32>, tensor<16x64xf32>
+  tile.return
+}
