@@ -3,6 +3,7 @@
 #include "compiler/analysis/magnitude.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/pull.h"
+#include "compiler/lower/segments.h"
 #include "compiler/lower/steady.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -112,6 +113,8 @@ private:
       comparison(op, loops);
     else if (auto select = dyn_cast<arith::SelectOp>(op))
       selection(select, loops);
+    else if (countingSum(value))
+      sum(op, loops);
     if (found.size() > before || plan.isVirtual(value))
       return;
     if (MaybePace pace = paceOf(value, loops))
@@ -227,6 +230,13 @@ private:
     if (mode == tile::IntDivMode::unsigned_ || !step || !ofDivisor || ofDivisor->by || step->by < 0 || step->by > 1)
       return;
     add(op, loops, step->by, isa<tile::RemOp>(op) ? step->by : 0, step->foreseen || ofDivisor->foreseen);
+  }
+
+  // Where it does not leave its type: it is asked whether it does.
+  void sum(Operation *op, ArrayRef<int> loops) {
+    MaybePace left = paceOf(op->getOperand(0), loops), right = paceOf(op->getOperand(1), loops);
+    if (left && right && left->by + right->by == 1)
+      add(op, loops, 0, 1, false);
   }
 
   // The difference of two numbers that changes its sign.

@@ -4,6 +4,8 @@
 // segments, too, so that a vector's lanes exist or not as one, and so do the places where reflected and clamped numbers turn: between them
 // they are one of their operands.
 #include "compiler/lower/segments.h"
+#include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/magnitude.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/nest.h"
 
@@ -14,6 +16,20 @@ namespace {
 /// Vectors of the shortest segments whose places lie side by side anyhow: what finds a segment's end takes as long as divisions of so many.
 constexpr int64_t leastVectors = 4;
 } // namespace
+
+std::optional<CountingSum> countingSum(Value sum) {
+  auto add = sum.getDefiningOp<arith::AddIOp>();
+  if (!add || analysis::integerOpOf(sum, analysis::Wrapping::any).exact || analysis::isExact(sum))
+    return std::nullopt;
+  for (auto [one, other] : {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
+    while (isa_and_present<tile::ExpandDimsOp, tile::BroadcastOp>(one.getDefiningOp()))
+      one = one.getDefiningOp()->getOperand(0);
+    Value number = givenNumber(other);
+    if (auto range = one.getDefiningOp<tile::RangeOp>(); range && number && number.getType() == elementOf(sum))
+      return CountingSum{number, int64_t(range.getStart()), int64_t(range.getEnd()) - 1};
+  }
+  return std::nullopt;
+}
 
 Point Segments::pointOf(const Steady &steady, const Index &inRow) {
   Point at;
@@ -30,6 +46,15 @@ llvm::Value *Segments::areLong(unsigned shortest) {
   int64_t least = (gathers ? 1 : leastVectors) * int64_t(shortest);
   for (const Steady &steady : values) {
     Operation *op = steady.result.getDefiningOp();
+    if (std::optional<CountingSum> sum = countingSum(steady.result)) {
+      llvm::Value *number = evaluator.scalar(sum->number);
+      auto is = [&](auto predicate, int64_t bound) {
+        return b.CreateICmp(predicate, number, llvm::ConstantInt::getSigned(number->getType(), bound));
+      };
+      unsigned bits = elementOf(steady.result).getIntOrFloatBitWidth();
+      all = b.CreateAnd(all, is(llvm::CmpInst::ICMP_SLE, llvm::maxIntN(bits) - std::max<int64_t>(sum->most, 0)));
+      all = b.CreateAnd(all, is(llvm::CmpInst::ICMP_SGE, llvm::minIntN(bits) - std::min<int64_t>(sum->least, 0)));
+    }
     if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
       continue;
     llvm::Value *divisor = evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;

@@ -1,6 +1,8 @@
 """Rows of flattened indices that are summed, reflected, clamped, or walked by a loop over windows: segments between the places
 where a quotient, a comparison or a side changes. Memory that nobody wrote holds NaN; sums have the bits of contiguous rows."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -219,3 +221,26 @@ def test_stored_places_are_computed_of_what_is_in_memory_no_more(widths, device)
     first = torch.zeros(int(place.max()) + 1, dtype=torch.int64, device=device)
     places_of_places[(1,)](x.to(device), y.to(device), o, first, w1, w2, w3, w4, 256)
     assert torch.equal(o.cpu(), torch.cat([x[of_place], x[of_place + 1] + y.cumsum(0)]))
+
+
+@tileon.jit
+def rows_of_sums(x, o, n, start, W, FROM: tl.constexpr, BLOCK: tl.constexpr):
+    """The sum may wrap: it is no place."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    row = (start + tl.arange(FROM, FROM + BLOCK)) // W
+    value = tl.load(x + at // W * W + at % W, mask=at < n, other=0)
+    tl.store(o + at, tl.where(row > 3, value, row), mask=at < n)
+
+
+@pytest.mark.parametrize("first", [0, 5])
+@pytest.mark.parametrize("start", [0, -3, 2**31 - 512, 2**31 - 517, 2**31 - 511, 2**31 - 300, 2**31 - 1, -(2**31)])
+def test_sums_that_wrap_amid_a_row(device, start, first):
+    W, n = 67, 500
+    x = torch.randint(100, 10000, (n,), dtype=torch.int32)
+    out = torch.full((n + 16,), -77, dtype=torch.int32, device=device)
+    found = rows_of_sums[(1,)](x.to(device), out, n, start, W, first, 512)
+    sums = (start + first + np.arange(n) + 2**31) % 2**32 - 2**31
+    row = torch.from_numpy(np.trunc(sums / W).astype(np.int32))
+    assert torch.equal(out[:n].cpu(), torch.where(row > 3, x, row)) and (out[n:] == -77).all()
+    if device == "cpu":
+        assert re.search(rf"icmp slt i32 %\S+, {2**31 - 511 - first}", found.asm["llvm"]), "whether it wraps is asked once"
