@@ -135,7 +135,7 @@ std::vector<Value> inlineAsm(Builder &b, const InlineAsm &code, const std::vecto
         b.fail(Diagnostic::Kind::Value,
                "constraint " + std::to_string(number) + " of '" + code.constraints +
                    "' asks for a number that is known, and its argument is computed",
-               "make it a tl.constexpr, or write r for a register");
+               "give a number, or write r for a register");
       immediates[name(number++)] = std::to_string(*known);
       continue;
     }
