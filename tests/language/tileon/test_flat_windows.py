@@ -174,7 +174,7 @@ def moved(x, o, n, H, W, DOWN: tl.constexpr, RIGHT: tl.constexpr, OTHER: tl.cons
 def test_rows_that_do_not_exist_are_what_stands_for_them(device, other, down, right, block, dtype):
     """No zeros where another number does, in tiles longer and shorter than what is kept of zeros."""
     H, W = 5, 61
-    x = torch.randint(2, 100, (3, H, W)).to(dtype)
+    x = torch.randint(2, 100, (3, H, W), device="cpu").to(dtype)
     out = torch.full((2, 3, H, W), 77).to(dtype).to(device)
     n = x.numel()
     moved[(-(-n // block),)](x.to(device), out, n, H, W, down, right, other, block)

@@ -65,7 +65,8 @@ def kernel(
 
 
 def expected(what, q, k, v, bias, mask, table, m, head):
-    at, n = torch.arange(q.shape[0], dtype=torch.float64)[:, None], torch.arange(LENGTH)
+    at = torch.arange(q.shape[0], dtype=torch.float64, device="cpu")[:, None]
+    n = torch.arange(LENGTH, device="cpu")
     s = q.double() @ k.double().mT
     if what == "buckets":
         s += table.double()[torch.clamp(torch.log((n - at).abs().float() + 1) * 3, max=7).long() * 2 + head]
@@ -74,7 +75,7 @@ def expected(what, q, k, v, bias, mask, table, m, head):
     if what == "lane":
         s += at % m % 3
     if what == "number":
-        s += (at // m) * torch.where(n % 2 == 0, 1, -1)
+        s += (at // m) * (1 - n % 2 * 2)
     hidden = mask != 0
     if what == "until":
         hidden = hidden | (n // STEP >= torch.ceil((at // m + 1) * m / STEP))
@@ -99,7 +100,7 @@ def test_joined(device, what, m, rows, programs, dtype):
     on = [t.to(device) for t in (q, k, v, bias, mask, table)]
     kernel[programs, heads](*on, out, stats, rows, LENGTH, sq, sb, m, STEP, d, what)
     out, stats = out.double().cpu(), stats.double().cpu()
-    lanes = torch.arange(rows)
+    lanes = torch.arange(rows, device="cpu")
     written = lanes < programs * m
     if what == "rows":
         written &= lanes % m < m - lanes // m

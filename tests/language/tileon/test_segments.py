@@ -236,7 +236,7 @@ def rows_of_sums(x, o, n, start, W, FROM: tl.constexpr, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("start", [0, -3, 2**31 - 512, 2**31 - 517, 2**31 - 511, 2**31 - 300, 2**31 - 1, -(2**31)])
 def test_sums_that_wrap_amid_a_row(device, start, first):
     W, n = 67, 500
-    x = torch.randint(100, 10000, (n,), dtype=torch.int32)
+    x = torch.randint(100, 10000, (n,), dtype=torch.int32, device="cpu")
     out = torch.full((n + 16,), -77, dtype=torch.int32, device=device)
     found = rows_of_sums[(1,)](x.to(device), out, n, start, W, first, 512)
     sums = (start + first + np.arange(n) + 2**31) % 2**32 - 2**31
