@@ -99,10 +99,11 @@ void unpackAhead(const ScheduleProblem &p, Schedule &s) {
 /// Steps whose loads find registers side by side; a slot more must be free. Of a piece: where it is and goes, whether it exists, what is
 /// written of it (ptxas: none spill in the loop, and some outside of it where more are joined).
 unsigned joinedSteps(const ScheduleProblem &p, const Schedule &s) {
-  constexpr unsigned steps = 2, ofPiece = 8;
+  constexpr unsigned steps = 2, ofPiece = 8,
+                     shared = 24; // what all roles have in the registers of a launch (ptxas: 64 of 80 spill)
   if (p.loop || !p.fetch || !p.fetch->words || !s.fetchers || s.stages <= steps)
     return 0;
-  unsigned registers = s.loadRegisters ? s.loadRegisters : registersOfLaunch(s);
+  unsigned registers = s.loadRegisters ? s.loadRegisters : registersOfLaunch(s) - shared;
   unsigned needed = llvm::divideCeil(steps * p.fetch->words + ofPiece * p.fetch->pieces, s.fetchers);
   return needed <= registers ? steps : 0;
 }
