@@ -119,8 +119,8 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
   unsigned needed = registersOfMath(p, s);
   // More is better, where places of what goes through shared memory and columns' numbers, by which lanes are selected, take some.
   unsigned places = !p.loop ? 0 : p.loop->shownBytes ? 16 : p.loop->masked && s.overlap ? 32 : 0;
-  places += s.resident > 2 && p.loop && p.loop->loads ? 24 : 0; // a tile that is loaded has its own
-  if (needed + places <= registersOfLaunch(s)) {
+  unsigned loaded = s.resident > 2 && p.loop && p.loop->loads ? 24 : 0; // places of a tile that is loaded
+  if (needed + places + loaded <= registersOfLaunch(s)) {
     bool turns = p.fetch && p.fetch->turned;
     if (turns && s.consumers == 2) // 154 are enough for 128 sums, 168 are too few for the others (by ptxas)
       s.loadRegisters = 184, s.mathRegisters = 160;
@@ -132,7 +132,7 @@ bool dealRegisters(const ScheduleProblem &p, Schedule &s) {
     s.loadRegisters = !s.fetchers ? 32 : !p.loop && s.fetchers == 1 ? 88 : 64;
     s.mathRegisters = ((s.consumers + loading) * given - loading * s.loadRegisters) / s.consumers / 8 * 8;
     constexpr unsigned more = 8; // of addresses of results that threads store, of functions
-    return needed + more * (p.outputs.empty() + (p.loop && p.loop->functions)) <= s.mathRegisters;
+    return needed + loaded + more * (p.outputs.empty() + (p.loop && p.loop->functions)) <= s.mathRegisters;
   }
   // (Products of 256 columns in a block of four warpgroups: the assembler takes what the launch gives for all there is, C7602.)
   if (!(p.loop || p.readsFirst) || s.consumers < 2)
