@@ -394,8 +394,6 @@ Value DimensionPadding::padPlace(Value place, unsigned dim, Operation *user) {
       llvm::append_range(bounds, bound);
     } else if (bound.size() == 1) {
       bounds.push_back(arith::AndIOp::create(builder, location, isInside(location), free(bound[0], 0)));
-    } else if (existing && !bound.empty() && isa<tile::LoadOp>(user)) {
-      llvm::append_range(bounds, bound);
     } else {
       kinds[d] = 1;
       bounds.push_back(bound.empty() ? number(0) : bound[0]);

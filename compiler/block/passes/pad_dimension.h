@@ -26,7 +26,7 @@ public:
 
   /// Makes all of them as long as `to`.
   void pad(int64_t to);
-  /// The same of lanes that exist where they are below a number: what has a bound of its own is loaded up to that.
+  /// The same of lanes that exist where they are below a number.
   void lengthen(int64_t to, mlir::Value existing);
 
 private:

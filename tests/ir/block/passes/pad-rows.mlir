@@ -152,7 +152,8 @@ tile.kernel @few_rows_few_columns(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %o: !t
   tile.return
 }
 
-// Rows of the programs that follow, where nothing but places of rows tells them apart. What the launch has no programs for is stored nowhere.
+// Rows of the programs that follow, where nothing but places of rows tells them apart. What the launch has no programs for is neither
+// loaded, of which memory may end before the program's own bound, nor stored.
 // CHECK-LABEL: tile.kernel @joined
 // CHECK-SAME: block.joined = array<i64: 0, 4>
 // CHECK: %[[ID:.*]] = tile.program_id 0
@@ -160,7 +161,8 @@ tile.kernel @few_rows_few_columns(%q: !tile.ptr<f16>, %k: !tile.ptr<f16>, %o: !t
 // CHECK: %[[COUNT:.*]] = tile.num_programs 0
 // CHECK: %[[LEFT:.*]] = arith.subi
 // CHECK: %[[THERE:.*]] = arith.muli %[[LEFT]], %{{.*}} overflow<nsw> : i64
-// CHECK: tile.access %arg0, {{.*}} bounds [1, 0](%{{.*}}, %[[END:[^)]*]]) : {{.*}} -> <64x64xf16>
+// CHECK: %[[READ:.*]] = arith.minsi %[[END:.*]], %[[THERE]] : i64
+// CHECK: tile.access %arg0, {{.*}} bounds [1, 0](%{{.*}}, %[[READ]]) : {{.*}} -> <64x64xf16>
 // CHECK: tile.dot {{.*}} -> tensor<64x64xf32>
 // CHECK: %[[LEAST:.*]] = arith.minsi %[[END]], %[[THERE]] : i64
 // CHECK: tile.access %arg2, {{.*}} bounds [1, 0](%{{.*}}, %[[LEAST]]) : {{.*}} -> <64x64xf32>
