@@ -146,7 +146,7 @@ void lanesApart() {
       return steps.back() && analysis::constantOf(place.getSteps()[d]) == 1 && std::abs(*steps.back()) < shape[d] &&
              shape[d] < shape.back();
     });
-    return overlap ? void() : transposed(access);
+    return overlap ? void() : transposed(access, shape);
   }
   neighboursApart(access, steps.back(), moved);
 }
@@ -334,10 +334,19 @@ void conversion(Operation *op, Type from, Type to) {
          "convert whole tensors once, where they are read more than once, or keep them in 16 bits");
 }
 
-void transposed(Operation *op) {
-  find(op, "transpose", "a tile is read along one dimension and written along another",
-       "exchange the loops or the layout, so that both sides run along the contiguous dimension; where a transpose is what is "
-       "computed, take long thin tiles (16 x 256 on a CPU)");
+void transposed(Operation *op, ArrayRef<int64_t> shape) {
+  constexpr int64_t thin = 16, enough = 256; // either way round
+  if (!current)
+    return;
+  SmallVector<int64_t> extents = llvm::filter_to_vector(shape, [](int64_t extent) { return extent > 1; });
+  bool isThin = !extents.empty() && *llvm::min_element(extents) == thin && *llvm::max_element(extents) >= enough;
+  std::string tile = llvm::join(llvm::map_range(extents, [](int64_t extent) { return std::to_string(extent); }), " x ");
+  find(
+      op, "transpose", "a tile of " + tile + " is read along one dimension and written along another",
+      std::string("exchange the loops or the layout, so that both sides run along the contiguous dimension; where a transpose is "
+                  "what is computed, ") +
+          (isThin ? "so long and thin a tile is as good as any"
+                  : "take long thin tiles (on a CPU 16 along either dimension and 256 along the other)"));
 }
 
 void reduction(tile::ReduceOp op) {

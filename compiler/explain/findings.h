@@ -77,8 +77,8 @@ void narrow(mlir::Operation *access, int64_t extent, int64_t lanes, bool isKept 
 void division(mlir::Operation *op);
 /// Lanes are converted. Noted where a kernel computes in more bits than it keeps in memory, and in such as have no instructions.
 void conversion(mlir::Operation *op, mlir::Type from, mlir::Type to);
-/// A tile is read along one dimension and used along another.
-void transposed(mlir::Operation *op);
+/// A tile of so many elements along its dimensions is read along one of them and used along another.
+void transposed(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);
 /// A reduction is computed. Noted where it adds up what is a product of two matrices.
 void reduction(tile::ReduceOp op);
 /// Each element of a tile is updated by an indivisible step.

@@ -189,7 +189,7 @@ void NestEmitter::elements() {
   llvm::SaveAndRestore width(lanes, std::min(lanes, mostRows));
   for (const Sink &sink : nest->sinks)
     if (sink.kind == Sink::Store && nest->shape[*square] > 1)
-      explain::transposed(sink.op);
+      explain::transposed(sink.op, nest->shape);
   explain::Aside edges;
   mayTakeSquares = apart;
   bool lastOuter = true; // else the order of rows is another, too

@@ -21,7 +21,12 @@ void bindCompile(nb::module_ &m) {
       .def_ro("fault", &Finding::fault)
       .def_ro("message", &Finding::message)
       .def_ro("hint", &Finding::hint)
-      .def_ro("chain", &Finding::chain);
+      .def_ro("chain", &Finding::chain)
+      .def("__repr__", [](const Finding &finding) {
+        std::string place =
+            finding.chain.empty() ? "" : finding.chain[0].file + ":" + std::to_string(finding.chain[0].line) + ": ";
+        return "<" + place + finding.fault + ": " + finding.message + ">";
+      });
   nb::class_<Compiled>(m, "Compiled", "Machine code of a module and, as wanted, the text of the stages.")
       .def_ro("image", &Compiled::image, "CodeImage for load() and the cache")
       .def_ro("tile", &Compiled::tile)

@@ -103,6 +103,18 @@ def test_what_hangs_on_data_is_said_to():
     assert "hangs on data" in unsure.message and unsure.chain[0].line and "not exact" in str(report)
 
 
+@tileon.jit
+def unrolled_kernel(x, o, B: tl.constexpr):
+    r = tl.arange(0, B)
+    for i in tl.static_range(3):
+        tl.store(o + i * B + r, 2.0, mask=tl.load(x + i * B + r) > 0)
+
+
+def test_what_hangs_on_data_is_said_once():
+    report = unrolled_kernel.explain(torch.rand(192), torch.empty(192), B=64, grid=(1,), seconds=0)
+    assert len(one(report).unsure) > 1 and str(report).count("hangs on data") == 1
+
+
 @tilelang.jit
 def neighbours_kernel(n):
     @T.prim_func

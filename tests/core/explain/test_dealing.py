@@ -60,6 +60,19 @@ def little_kernel(x, o, B: tl.constexpr):
     tl.store(o + i, tl.load(x + i) + 1)
 
 
+@tileon.jit
+def divided_kernel(x, o, N, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(o + i, tl.load(x + i) + i // N)
+
+
+def test_what_bounds_the_whole_launch_is_said_first():
+    x = torch.rand(1 << 18)
+    (launch,) = divided_kernel.explain(x, torch.empty_like(x), 100, B=8, grid=(len(x) // 8,), seconds=0).launches
+    launch.kind.times[:] = [max(0.1, 10 * launch.limits[0][1])]
+    assert [each.fault for each in launch.findings] == ["grid", "division"]
+
+
 @pytest.mark.parametrize("block, found", [(8, "each of 32768 programs moves 64 bytes"), (1024, None)])
 def test_programs_that_do_next_to_nothing(block, found):
     x = torch.rand(1 << 18)

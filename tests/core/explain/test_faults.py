@@ -10,6 +10,7 @@ from core.explain.faulty_kernels import ROWS
 
 from tilery import tileon
 from tilery.core.explain import roofline
+from tilery.core.explain.dealing import Finding
 from tilery.core.explain.roofline import Roofline
 from tilery.tileon import language as tl
 
@@ -31,6 +32,31 @@ def test_what_to_change_is_what_helps():
     assert "constant of compile time" in hints["divide"][0]
     assert "constant" not in hints["remainder"][0], "each element has a divisor of its own"
     assert hints["padded_sums"] == ["take a tile of 128 where it has 1024: at most 100 of them exist"]
+
+
+@tileon.jit
+def tall_or_wide_kernel(x, o, N, R: tl.constexpr, C: tl.constexpr):
+    r, c = tl.program_id(1) * R + tl.arange(0, R), tl.program_id(0) * C + tl.arange(0, C)
+    tl.store(o + c[None, :] * N + r[:, None], tl.load(x + r[:, None] * N + c[None, :]))
+
+
+@pytest.mark.parametrize("rows, columns, thin", [(16, 256, True), (256, 16, True), (64, 64, False), (32, 256, False)])
+def test_long_thin_transposes_are_not_told_to_be_so(rows, columns, thin):
+    x, grid = torch.rand(256, 256), (256 // columns, 256 // rows)
+    report = tall_or_wide_kernel.explain(x, torch.empty(256, 256), 256, R=rows, C=columns, grid=grid, seconds=0)
+    (found,) = [each for each in report.launches[0].found.findings if each.fault == "transpose"]
+    assert f"a tile of {rows} x {columns} is read" in found.message
+    assert ("so long and thin a tile is as good as any" in found.hint) == thin
+    assert ("16 along either dimension" in found.hint) != thin
+
+
+def test_a_finding_shows_its_line():
+    (of_code,) = ROWS["turn"][1]().launches[0].found.findings
+    of_launch = Finding("grid", "one program runs", "take smaller tiles", of_code.chain)
+    place = f"{of_code.chain[0].file}:{of_code.chain[0].line}"
+    assert repr(of_code) == f"<{place}: transpose: {of_code.message}>"
+    assert repr(of_launch) == f"<{place}: grid: one program runs>"
+    assert repr(Finding("grid", "one program runs", "")) == "<grid: one program runs>"
 
 
 def test_places_are_looked_up_or_computed():

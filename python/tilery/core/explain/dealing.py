@@ -30,7 +30,7 @@ class Place:
     function: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """As `_native.Finding`: fault, message, what to change, and the place with its callers."""
 
@@ -38,6 +38,10 @@ class Finding:
     message: str
     hint: str
     chain: Sequence[Any] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        place = f"{self.chain[0].file}:{self.chain[0].line}: " if self.chain else ""
+        return f"<{place}{self.fault}: {self.message}>"
 
 
 def processors_of(device: int) -> int:

@@ -105,14 +105,15 @@ class Entry:
 
     @property
     def findings(self) -> list[Any]:
-        """What holds it back: fault, message, hint, chain of source places."""
+        """What holds it back: fault, message, hint, chain of source places. First what bounds the whole launch, whatever its
+        programs do; what the others cost is not known but of functions."""
         grids = [work.grid for work in self.found.works]
         kernel = self.found.kernel
         unfilled = idle(grids, processors_of(self.device), self.judged, self.device, kernel)
         programs, operations = sum(math.prod(grid) for grid in grids), self.products + self.operations
         begun = small(programs, self.bytes_asked, operations, self.device, kernel) if self.is_far else []
         made = [each for each in self.found.findings if each.fault != "small" or not self.is_read_once]
-        return [*([] if self.is_near else [*made, *self._functions]), *unfilled, *begun]
+        return [*begun, *unfilled, *([] if self.is_near else [*made, *self._functions])]
 
     @property
     def _functions(self) -> list[Any]:

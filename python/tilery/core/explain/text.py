@@ -63,9 +63,8 @@ def facts(entry: Entry) -> list[tuple[str, str]]:
     if machine.others >= roofline.BUSY:
         share = f"other programs had {100 * machine.others:.0f} % of the processors while they were measured"
         rows.append(("not exact", f"the machine's limits: {share}"))
-    for each in entry.unsure:
-        where = f" ({place(each.chain)})" if each.chain else ""
-        rows.append(("not exact", each.message + where))
+    unsure = (each.message + (f" ({place(each.chain)})" if each.chain else "") for each in entry.unsure)
+    rows += [("not exact", said) for said in dict.fromkeys(unsure)]  # unrolled loops and kernels of one launch have it often
     return rows
 
 
