@@ -29,6 +29,23 @@ PyObject *boundCall(PyObject *self, PyObject *const *args, size_t flags, PyObjec
   return launchChecked(bound->launcher, {bound->grid, args, size_t(PyVectorcall_NARGS(flags)), keywords});
 }
 
+/// bound.explain(...): launcher.explain(..., grid=grid).
+PyObject *boundExplain(PyObject *self, PyObject *args, PyObject *keywords) {
+  auto *bound = reinterpret_cast<BoundObject *>(self);
+  try {
+    nb::dict named = keywords ? nb::steal<nb::dict>(PyDict_Copy(keywords)) : nb::dict();
+    if (named.contains("grid")) {
+      PyErr_SetString(PyExc_TypeError, "explain() got multiple values for keyword argument 'grid'");
+      return nullptr;
+    }
+    named["grid"] = nb::handle(bound->grid);
+    return nb::handle(bound->launcher).attr("explain")(*nb::borrow<nb::tuple>(args), **named).release().ptr();
+  } catch (nb::python_error &error) {
+    error.restore();
+  }
+  return nullptr;
+}
+
 PyObject *launcherSubscript(PyObject *self, PyObject *grid) {
   auto *bound = PyObject_GC_New(BoundObject, boundType);
   if (!bound)
@@ -214,6 +231,9 @@ PyMethodDef launcherMethods[] = {
     {"launch_plainly", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launcherLaunchPlainly)),
      METH_FASTCALL | METH_KEYWORDS, "launch_plainly(grid, *args, **kwargs): a call that does not go to launch_observed."},
     {}};
+PyMethodDef boundMethods[] = {{"explain", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(boundExplain)),
+                               METH_VARARGS | METH_KEYWORDS, "The launcher's `explain` over this grid."},
+                              {}};
 PyType_Slot launcherSlots[] = {
     {Py_tp_doc, const_cast<char *>("Launcher(name, params, compile, layout=False, positional=False): specialises, compiles and "
                                    "launches. See docs/reference/python.md.")},
@@ -232,6 +252,7 @@ PyType_Slot boundSlots[] = {{Py_tp_call, reinterpret_cast<void *>(PyVectorcall_C
                             {Py_tp_traverse, reinterpret_cast<void *>(boundTraverse)},
                             {Py_tp_dealloc, reinterpret_cast<void *>(boundDealloc)},
                             {Py_tp_members, boundMembers},
+                            {Py_tp_methods, boundMethods},
                             {0, nullptr}};
 PyType_Spec launcherSpec = {"tilery._native.Launcher", sizeof(LauncherObject), 0,
                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,

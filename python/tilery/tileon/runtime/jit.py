@@ -108,6 +108,20 @@ def _known(value: Any) -> Any:
     return value.constant if isinstance(value, tensor) and value.constant is not None else value
 
 
+class _Bound:
+    """``kernel[grid]``, as the native launcher has it."""
+
+    def __init__(self, kernel: KernelInterface, grid: Any) -> None:
+        self.kernel, self.grid = kernel, grid
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.kernel.run(*args, grid=self.grid, warmup=False, **kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Report:
+        """The kernel's `explain` over this grid."""
+        return self.kernel.explain(*args, **kwargs, grid=self.grid)
+
+
 class KernelInterface:
     """What can be launched: ``kernel[grid](...)`` calls `run`, which a subclass has. KernelInterface[T] is the same."""
 
@@ -118,13 +132,16 @@ class KernelInterface:
         raise NotImplementedError(f"{type(self).__name__} has no method `run`")
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        return lambda *args, **kwargs: self.run(*args, grid=grid, warmup=False, **kwargs)
+        return _Bound(self, grid)
 
-    def explain(self, *args: Any, grid: Any, seconds: float = 0.2, **kwargs: Any) -> Report:
+    def explain(self, *args: Any, grid: Any = None, seconds: float = 0.2, **kwargs: Any) -> Report:
         """Launches it, as ``kernel[grid](*args, **kwargs)`` does, and says what the launch did: bytes and operations, its time
         beside this machine's limits, the plan of its code and what holds it back. seconds: how long it is timed, on copies."""
         from ...core.explain import explained
 
+        if grid is None:
+            hint = "write grid=(programs, ), as in kernel[(programs, )](...), or kernel[grid].explain(...)"
+            raise error(TypeError, "explain() needs the `grid` of the launch", hint=hint)
         return explained(lambda: self[grid](*args, **kwargs), seconds)
 
     def warmup(self, *args: Any, grid: Any, **kwargs: Any) -> Any:
