@@ -93,6 +93,40 @@ def test_undefined_name():
     assert text == "`no_such_name` is not defined\n    return a + no_such_name  # noqa: F821\n               ^"
 
 
+def test_undefined_name_near_others():
+    """Of the function, in branches that are functions of their own, of what is around it, of its module; not of Python's own."""
+    around = 3
+
+    def of_the_function(a, number):
+        return a + numbr + around  # noqa: F821
+
+    def of_a_branch(a, number):
+        c = number
+        if a < c:
+            c = numbr  # noqa: F821
+        return c
+
+    def of_what_is_around(a, b):
+        return a + arond + around  # noqa: F821
+
+    def of_the_module(a, b):
+        return failng(a)  # noqa: F821
+
+    def later(a, b):
+        c = a + numbr  # noqa: F821
+        number = c
+        return number
+
+    def of_none(a, b):
+        return a + __t_hoks__  # noqa: F821
+
+    cases = {of_the_function: "number", of_a_branch: "number", of_what_is_around: "around", of_the_module: "failing"}
+    for function, meant in cases.items():
+        assert f"  hint: did you mean {meant}?" in failing(function)[2], function.__name__
+    for function in (later, of_none):
+        assert "did you mean" not in failing(function)[2], function.__name__
+
+
 def test_use_before_assignment():
     def f(a, b):
         c = d + a  # noqa: F821

@@ -78,6 +78,22 @@ def of_exception(exception: BaseException) -> list[Place]:
     return _chain(reversed(frames))
 
 
+def names(exception: BaseException) -> dict[str, Any]:
+    """The names that the program's own code has where the exception left it, and what they hold."""
+    frames, traceback = [], exception.__traceback__
+    while traceback is not None:
+        frames.append(traceback.tb_frame)
+        traceback = traceback.tb_next
+    found: dict[str, Any] = {}
+    for frame in reversed(frames):
+        info = CODES.get(id(frame.f_code))
+        if info is not None:
+            found = {**frame.f_globals, **frame.f_locals, **found}
+            if not info.is_part:
+                break
+    return {name: value for name, value in found.items() if not name.startswith("__")}
+
+
 _WARNED: dict[str, dict[Any, Any]] = {}  # file -> what Python's filters know of the warnings in it
 
 

@@ -12,6 +12,7 @@ from ..errors import Error, Place, error, kind
 from . import position
 from .collection import no_collection
 from .rewrite import rewrite
+from .structure import Undefined
 from .wording import did_you_mean, in_words
 
 _MUTATORS: dict[type, set[str]] = {
@@ -89,7 +90,9 @@ class Trace:
         """The Error for an exception that Python or a host library raised."""
         builtin = next(t for t in type(exception).__mro__ if issubclass(t, BaseException) and t.__module__ == "builtins")
         if isinstance(exception, NameError):
-            return error(NameError, f"`{exception.name}` is not defined", chain=chain)
+            there = [name for name, value in position.names(exception).items() if not isinstance(value, Undefined)]
+            meant = did_you_mean(exception.name, there)
+            return error(NameError, f"`{exception.name}` is not defined", hint=meant, chain=chain)
         if builtin is Exception or issubclass(builtin, SyntaxError):
             return kind()(f"{type(exception).__name__}: {exception}", chain=chain)
         owner = getattr(exception, "obj", None)

@@ -214,7 +214,11 @@ WRONG = {
         ValueError,
         "doubled.A.ndim is expected to equal 1, but got mismatched ndim\n  hint: it has 2 dimensions",
     ),
-    "eager: list": (lambda: doubled([1.0, 2.0]), TypeError, "`doubled.A` is a tensor of float32, got a list"),
+    "eager: list": (
+        lambda: doubled([1.0, 2.0]),
+        TypeError,
+        "`doubled.A` is a tensor of float32, got a list\n  hint: pass torch.tensor(A) or a NumPy array",
+    ),
     "eager: None": (
         lambda: doubled(None),
         TypeError,

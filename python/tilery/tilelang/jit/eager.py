@@ -195,7 +195,8 @@ class EagerFunction:
             value = values[parameter]
             if not is_tensor(value):
                 got = with_article(type(value).__name__)
-                raise error(TypeError, f"`{name}.{parameter}` is a tensor of {kind.dtype}, got {got}")
+                hint = f"pass torch.tensor({parameter}) or a NumPy array"
+                raise error(TypeError, f"`{name}.{parameter}` is a tensor of {kind.dtype}, got {got}", hint=hint)
             if len(value.shape) != len(kind.shape):
                 raise error(
                     ValueError,
