@@ -30,7 +30,7 @@ public:
 
   bool areAlike() {
     return ids.size() == 1 && hasPlainEffects() && follow() &&
-           llvm::all_of(rows.ops(), [&](Operation *op) { return isOfRows(op); });
+           llvm::all_of(rows.ops(), [&](Operation *op) { return isOfRows(op) && !losesItsBox(op); });
   }
   tile::ProgramIdOp id() const { return cast<tile::ProgramIdOp>(ids[0]); }
 
@@ -131,6 +131,24 @@ private:
     if (isa<RankedTensorType>(step.getType())) // it tells rows by what they hold
       return !step.getDefiningOp<tile::RangeOp>() && isFree(offset);
     return goesOn(offset, polynomialOf(step));
+  }
+
+  /// A load that ends at a row of its own ends at the launch's last program, too: of two bounds there is no box. Threads load a first factor
+  /// that stays for all steps, and what is no factor.
+  bool losesItsBox(Operation *op) const {
+    auto load = dyn_cast<tile::LoadOp>(op);
+    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (!access || !isa<RankedTensorType>(load.getType()) || access.getBound(rows.dimsOf(load.getResult())[0]).size() != 2)
+      return false;
+    auto isFactor = [&](Value tile) {
+      return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+        auto dot = dyn_cast<tile::DotOp>(user);
+        return dot && (tile == dot.getB() || load->getParentOp() != kernel);
+      });
+    };
+    return isFactor(load) || llvm::any_of(load->getUsers(), [&](Operation *user) {
+             return isa<tile::PermuteOp>(user) && isFactor(user->getResult(0));
+           });
   }
 
   /// It lies before the same row in all programs: so many lanes fewer a program. Below their first lane all have the same.
