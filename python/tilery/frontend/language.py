@@ -368,7 +368,8 @@ class Language(Regions):
     ) -> Any:
         """A call of a function named `if_then_else`. One of ours does not look at the side that a known condition leaves out."""
         if getattr(callee, "_is_lazy", False) and not self.is_value(self.host(test)):
-            then = other = then if self.host(test) else other
+            taken = then() if self.host(test) else other()
+            return self.call(callee, test, taken, taken, *args, **kwargs)
         return self.call(callee, test, then(), other(), *args, **kwargs)
 
     def _refuse_host_function(self, callee: Any, args: Sequence[Any]) -> None:

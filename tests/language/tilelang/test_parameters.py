@@ -145,6 +145,20 @@ def test_none_on_the_side_that_a_known_condition_leaves_out(engine):
         program(True)(a, None, b)
 
 
+@pytest.mark.parametrize("chosen", [True, False])
+def test_the_side_that_a_known_condition_takes_is_evaluated_once(engine, chosen):
+    @T.prim_func
+    def count(A: T.Tensor((2,), "int32"), B: T.Tensor((1,), "int32")):
+        with T.Kernel(1, threads=1):
+            first = T.atomic_add(A[0], 1, return_prev=True)
+            B[0] = first + T.if_then_else(chosen, T.atomic_add(A[1], 1, return_prev=True), T.cast(7, "int32"))
+
+    a, b = torch.zeros(2, dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
+    tilelang.compile(count)(a, b)
+    assert a.tolist() == [1, int(chosen)] and b.item() == (0 if chosen else 7)
+
+
+
 
 def test_returned_tensors_and_out_idx():
     @T.prim_func
