@@ -229,18 +229,18 @@ unsigned worthThreads(const Job &job, double cost, unsigned available) {
 }
 } // namespace
 
-/// Whether one thread that updates memory alone is as fast as so many that do it by indivisible steps. What is chosen makes the other one
-/// look a little better each time, for both hang on the data: so both are measured again.
+/// Whether one thread that updates memory alone is as fast as so many that do it by indivisible steps.
 static bool isFasterAlone(const Kernel &kernel, unsigned threads) {
-  constexpr double forgotten = 0.99;
   double alone = kernel.cost(true), shared = kernel.cost();
-  if (threads == 1 || !alone)
-    return true;
-  if (!shared)
-    return false;
-  bool faster = alone * threads <= shared;
-  kernel.setCost((faster ? shared : alone) * forgotten, !faster);
-  return faster;
+  return threads == 1 || !alone || (shared && alone * threads <= shared);
+}
+
+/// Makes the mode that a launch did not take look a little better, for both hang on the data: so both are measured again. Once a launch: the
+/// other one may cost ten times as much.
+static void doubtOther(const Kernel &kernel, bool alone) {
+  constexpr double forgotten = 0.99;
+  if (double other = kernel.cost(!alone))
+    kernel.setCost(other * forgotten, !alone);
 }
 
 LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t *args, const LaunchOptions &options) {
@@ -306,6 +306,8 @@ LaunchResult launch(const Kernel &kernel, const int64_t grid[3], const uint64_t 
       break;
     }
   }
+  if (kernel.info().updates == Updates::Alone && threads > 1)
+    doubtOther(kernel, turn->alone());
   if (asker.interrupted)
     return LaunchResult::Interrupted;
   if (job.failure)

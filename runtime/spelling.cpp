@@ -10,6 +10,8 @@ constexpr Spelling ofCpp{
     .newDimension = "x.expand(1) or x.expand(0)",
     .range = "arange",
     .boxes = "rows.expand(1) * n + columns.expand(0)",
+    .product = "dot",
+    .histogram = "a histogram",
     .load = "load",
     .scalarOf = "[0]",
     .carried = "name it among what the loop or branch carries",
@@ -18,9 +20,11 @@ constexpr Spelling ofCpp{
     .serial = "launch a single program",
 };
 const Spelling *current = &ofCpp;
+thread_local const Spelling *ofThread = nullptr;
 } // namespace
 
-const Spelling &spelling() { return *current; }
+const Spelling &spelling() { return ofThread ? *ofThread : *current; }
 void setSpelling(const Spelling &spelling) { current = &spelling; }
+void setThreadSpelling(const Spelling &spelling) { ofThread = &spelling; }
 
 } // namespace tilery

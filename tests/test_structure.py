@@ -201,7 +201,7 @@ def test_folders_with_rooms_hold_nothing_else():
     """What is new belongs to a room; the driver of the target alone stands beside them."""
     assert not [*(ROOT / "compiler/block").glob("*.*")]
     beside = {file.stem for file in (ROOT / "compiler/targets/cuda").glob("*.*")}
-    assert beside == {"backend", "block_sizes", "cuda", "order_sums"}
+    assert beside == {"backend", "block_sizes", "cuda", "round_sums"}
 
 
 def test_every_source_has_a_layer():

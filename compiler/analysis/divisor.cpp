@@ -1,4 +1,5 @@
 #include "compiler/analysis/divisor.h"
+#include "compiler/analysis/remembered.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -26,7 +27,7 @@ int64_t divisorInLoop(scf::ForOp loop, BlockArgument argument, unsigned depth) {
   return std::min(divisor(loop.getTiedLoopInit(argument)->get(), depth), added);
 }
 
-int64_t divisor(Value value, unsigned depth) {
+int64_t computed(Value value, unsigned depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return powerIn(constant.getSExtValue());
@@ -58,6 +59,11 @@ int64_t divisor(Value value, unsigned depth) {
       })
       .Case([&](tile::PtrCastOp op) { return of(op->getOperand(0)); })
       .Default([](Operation *) { return int64_t(1); });
+}
+
+int64_t divisor(Value value, unsigned depth) {
+  static thread_local Remembered<int64_t, unsigned> remembered;
+  return remembered.of(value, depth, [&] { return computed(value, depth); });
 }
 } // namespace
 

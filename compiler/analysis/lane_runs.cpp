@@ -1,5 +1,6 @@
 #include "compiler/analysis/lane_runs.h"
 #include "compiler/analysis/integer_op.h"
+#include "compiler/analysis/remembered.h"
 
 using namespace mlir;
 
@@ -29,7 +30,7 @@ MaybeRun ofQuotient(Operation *op, unsigned depth) {
   return Run{isa<tile::DivOp>(op) ? 0 : x->step, length};
 }
 
-MaybeRun runOf(Value value, unsigned depth) {
+MaybeRun computed(Value value, unsigned depth) {
   if (!isa<RankedTensorType>(value.getType()))
     return Run();
   if (!depth)
@@ -67,10 +68,15 @@ MaybeRun runOf(Value value, unsigned depth) {
   }
   llvm_unreachable("kind");
 }
+
+MaybeRun runOf(Value value, unsigned depth) {
+  static thread_local Remembered<MaybeRun, unsigned> remembered;
+  return remembered.of(value, depth, [&] { return computed(value, depth); });
+}
 } // namespace
 
 int64_t laneRun(Value integers) {
-  constexpr unsigned mostDepth = 24; // no memo: long chains are generated code, not an address
+  constexpr unsigned mostDepth = 24; // longer chains are generated code, not an address
   MaybeRun run = isa<RankedTensorType>(integers.getType()) && isLine(integers) ? runOf(integers, mostDepth) : std::nullopt;
   return run && run->step == 1 ? run->length : 0;
 }

@@ -326,7 +326,8 @@ void conversion(Operation *op, Type from, Type to) {
     find(op, "conversion",
          widens ? "elements are converted to double precision, which halves what a vector holds"
                 : "64-bit integers are converted to floating point element by element",
-         widens ? "keep constants and sums in the type of the data (a float of Python stays in it, a NumPy double does not)"
+         widens ? "keep constants and sums in the type of the data: a tile, an argument or a sum of float64 makes all that it "
+                  "meets float64"
                 : "convert from 32-bit integers, or convert the base once and add a range of floats");
   bool small = isa<arith::ExtFOp, arith::TruncFOp>(op) && std::min(from.getIntOrFloatBitWidth(), to.getIntOrFloatBitWidth()) == 8;
   if (small)
@@ -367,12 +368,13 @@ void reduction(tile::ReduceOp op) {
   }
   if (rows && columns && own[axis] == shape[axis] && other[axis] == shape[axis] && shape[axis] >= few)
     find(op, "product", "a product of matrices is computed element by element and added up",
-         "write it as one product of two tiles (dot, gemm)");
+         std::string("write it as one product of two tiles: ") + spelling().product);
 }
 
 void atomics(Operation *op) {
   find(op, "atomics", "each element is updated by an indivisible step",
-       "add up within a program first and update once, or give each result one program and store");
+       std::string("add up within a program first (a sum along rows, ") + spelling().histogram +
+           ") and update once, or give each result one program and store where few elements meet in it");
 }
 
 void oneByOne(Operation *op, llvm::StringRef why) {

@@ -5,9 +5,14 @@
 using namespace mlir;
 using namespace tilery;
 
+/// What every lane is, if shapes alone are made of it.
 static Value scalarOf(Value value) {
-  auto splat = value.getDefiningOp<tile::SplatOp>();
-  return splat ? splat.getValue() : value;
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tile::SplatOp, tile::BroadcastOp, tile::ExpandDimsOp, tile::ReshapeOp, tile::PermuteOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
 }
 
 bool tile::isZero(Value value) {

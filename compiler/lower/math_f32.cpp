@@ -56,47 +56,46 @@ Lanes exp2(F32 &m, Lanes x) {
   return scale(m, m.fma(r, g, m.number(1.0)), t);
 }
 
-/// x = 2^e * (1 + f) with 1 + f in [sqrt 1/2, sqrt 2), and log(1 + f) - f.
+/// x = 2^e * (1 + f) with 1 + f in [sqrt 1/2, sqrt 2), and log(1 + f) = f + square * rest. Denormals are `scaled` to normal numbers.
 struct Logarithm {
-  Lanes e, f, rest;
+  Lanes scaled, e, f, square, rest;
 };
 Logarithm logarithm(F32 &m, Lanes x) {
   auto &b = m.e.b;
   Lanes tiny = b.CreateFCmpOLT(x, m.number(1.1754943508222875e-38));
-  Lanes normal = b.CreateSelect(tiny, m.mul(x, m.number(8388608.0)), x);
-  Lanes raw = m.toBits(normal);
-  Lanes shifted = b.CreateSub(raw, m.bits(0x3F3504F3)); // sqrt 1/2
-  Lanes exponent = b.CreateAShr(shifted, m.bits(23));
-  Lanes mantissa = m.fromBits(b.CreateAdd(b.CreateAnd(shifted, m.bits(0x007FFFFF)), m.bits(0x3F3504F3)));
-  Lanes e = b.CreateSIToFP(b.CreateSub(exponent, b.CreateSelect(tiny, m.bits(23), m.bits(0))), m.type);
-  Lanes f = m.sub(mantissa, m.number(1.0));
+  Lanes scaled = b.CreateSelect(tiny, m.mul(x, m.number(8388608.0)), x);
+  Lanes raw = m.toBits(scaled);
+  Lanes power = b.CreateAnd(b.CreateSub(raw, m.bits(0x3F3504F3)), m.bits(0xFF800000)); // sqrt 1/2; e where exponents are
+  Lanes e = m.fma(b.CreateSIToFP(power, m.type), m.number(0x1p-23), b.CreateSelect(tiny, m.number(-23.0), m.number(0.0)));
+  Lanes f = m.sub(m.fromBits(b.CreateSub(raw, power)), m.number(1.0));
   Lanes p = m.polynomial(f, {0.3333333134651184, -0.2500081956386566, 0.20001226663589478, -0.16623356938362122,
                              0.14201757311820984, -0.13160181045532227, 0.1276157945394516, -0.07634501904249191});
-  Lanes square = m.mul(f, f);
-  return {e, f, m.fma(square, m.number(-0.5), m.mul(m.mul(square, f), p))};
+  return {scaled, e, f, m.mul(f, f), m.fma(p, f, m.number(-0.5))};
 }
-/// log of zero, infinity, NaN and negative numbers; `y` elsewhere.
-Lanes logEdges(F32 &m, Lanes x, Lanes y) {
+/// log of zero, infinity, NaN and negative numbers; `y` elsewhere. A machine's own logarithm, however rough, is infinite or NaN there.
+Lanes logEdges(F32 &m, Lanes x, Lanes scaled, Lanes y) {
   auto &b = m.e.b;
   double inf = std::numeric_limits<double>::infinity();
+  if (Lanes rough = m.e.options.target.function(m.e, "log2 nearly", {scaled}))
+    return b.CreateSelect(b.CreateFCmpOLT(m.abs(rough), m.number(inf)), y, rough);
   y = b.CreateSelect(b.CreateFCmpOEQ(x, m.number(inf)), x, y);
   y = b.CreateSelect(b.CreateFCmpOEQ(x, m.number(0.0)), m.number(-inf), y);
   return b.CreateSelect(b.CreateFCmpULT(x, m.number(0.0)), m.number(std::numeric_limits<double>::quiet_NaN()), y);
 }
 Lanes log(F32 &m, Lanes x) {
   Logarithm l = logarithm(m, x);
-  Lanes low = m.fma(l.e, m.number(-2.12194440e-4), l.rest);
-  return logEdges(m, x, m.fma(l.e, m.number(0.693359375), m.add(l.f, low)));
+  return logEdges(m, x, l.scaled, m.fma(l.e, m.number(0.6931471805599453), m.fma(l.rest, l.square, l.f)));
 }
 /// log2(e) = 1 + tail: the product with f is formed in parts, the exact one last.
 Lanes log2(F32 &m, Lanes x) {
   Logarithm l = logarithm(m, x);
   constexpr double tail = 0.44269504088896340736; // log2(e) - 1
-  Lanes y = m.mul(l.rest, m.number(tail));
+  Lanes rest = m.mul(l.rest, l.square);
+  Lanes y = m.mul(rest, m.number(tail));
   y = m.fma(l.f, m.number(tail), y);
-  y = m.add(y, l.rest);
+  y = m.add(y, rest);
   y = m.add(y, l.f);
-  return logEdges(m, x, m.add(y, l.e));
+  return logEdges(m, x, l.scaled, m.add(y, l.e));
 }
 
 Lanes tanh(F32 &m, Lanes x) {

@@ -107,71 +107,91 @@ bool Planner::lieAlike(const Info &nest, const Sink &sink, ArrayRef<int64_t> sha
 }
 
 bool Planner::canJoin(const Info &nest, const Sink &sink, ArrayRef<int64_t> shape, const Pull &pull) const {
-  if (ArrayRef<int64_t>(nest.step.nest.shape) != shape || !lieAlike(nest, sink, shape))
-    return false;
+  return ArrayRef<int64_t>(nest.step.nest.shape) == shape && lieAlike(nest, sink, shape) && isWorthJoining(nest, sink, pull) &&
+         !waitsFor(nest, sink, pull) &&
+         llvm::all_of(
+             nest.step.nest.sinks,
+             [&](const Sink &other) { return !copyOverRead(nest, other, sink, pull) && keepOrder(other, sink, pull); }) &&
+         leavesReads(nest, sink);
+}
+
+// Code of one nest may grow too long, or hold too many values beside a row's sums.
+bool Planner::isWorthJoining(const Info &nest, const Sink &sink, const Pull &pull) const {
   if (unsigned longest = options.target.machine.longestNest; longest && nest.work + workOf(pull) > longest)
     return false;
-  if (sink.kind == Sink::Update || nest.step.nest.sinks[0].kind == Sink::Update)
-    return false; // whoever waits for it may then read what was written before
+  if (options.target.machine.vectorRegisters > fewRegisters)
+    return true;
   auto isHeavy = [&](const Sink &s) {
     return s.kind == Sink::Define &&
            costOf(s.value, [&](Value v) { return stored(v); }, spillsBesideReduction) >= spillsBesideReduction;
   };
   auto reducesRow = [&](const Sink &s) {
-    return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == shape.size();
+    return s.kind == Sink::Reduce && cast<tile::ReduceOp>(s.op).getAxis() + 1 == nest.step.nest.shape.size();
   };
-  if (options.target.machine.vectorRegisters <= fewRegisters &&
-      ((reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) ||
-       (isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow))))
-    return false;
+  return !(reducesRow(sink) && llvm::any_of(nest.step.nest.sinks, isHeavy)) &&
+         !(isHeavy(sink) && llvm::any_of(nest.step.nest.sinks, reducesRow));
+}
+
+// The sink takes what is there when the nest is done.
+bool Planner::waitsFor(const Info &nest, const Sink &sink, const Pull &pull) const {
+  if (sink.kind == Sink::Update || nest.step.nest.sinks[0].kind == Sink::Update)
+    return true; // whoever waits for it may then read what was written before
   // A reduction's result is there when its nest is done, also where it keeps the shape because the axis has one element.
-  for (const auto &[value, reach] : pull.tiles)
-    if (nest.pending.count(value) && (!reach.sameElement || value.getDefiningOp<tile::ReduceOp>()))
-      return false;
-  for (Value value : pull.scalars)
-    if (nest.pending.count(value))
-      return false;
-  for (const Sink &other : nest.step.nest.sinks) {
-    // A carried tile's buffer is written by the copy that ends its loop's body.
-    if (other.kind == Sink::Copy && other.op == sink.op && sink.kind == Sink::Copy) {
-      unsigned mine = sink.buffers[0], theirs = other.buffers[0];
-      SmallVector<Value> targets = terminatorTargets(sink.op);
-      if (mine < targets.size() && theirs < targets.size()) {
-        auto readsMine = nest.pull.tiles.find(targets[mine]);
-        auto readsTheirs = pull.tiles.find(targets[theirs]);
-        if ((readsMine != nest.pull.tiles.end() && !readsMine->second.sameElement) ||
-            (readsTheirs != pull.tiles.end() && !readsTheirs->second.sameElement))
-          return false;
-      }
-    }
-    MemoryClass written;
-    if (!other.op || (other.kind != Sink::Store && other.kind != Sink::BufferStore) || !classOfWrite(other.op, written))
-      continue;
-    for (const auto &[value, reach] : pull.tiles)
-      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) &&
-                                                   begin.lookup(load) > begin.lookup(other.op) &&
-                                                   mayAlias(classOfLoad(load), written, options.disjoint))
-        return false;
-    MemoryClass own;
-    if ((sink.kind == Sink::Store || sink.kind == Sink::BufferStore) && classOfWrite(sink.op, own) &&
-        mayAlias(own, written, options.disjoint))
-      return false;
-    // The expression of a stored load reads memory too.
-    if (sink.kind == Sink::Define && isLoad(sink.op) && mayAlias(classOfLoad(sink.op), written, options.disjoint))
-      return false;
-  }
+  auto isPending = [&](auto &tile) {
+    return nest.pending.count(tile.first) && (!tile.second.sameElement || tile.first.template getDefiningOp<tile::ReduceOp>());
+  };
+  return llvm::any_of(pull.tiles, isPending) ||
+         llvm::any_of(pull.scalars, [&](Value value) { return nest.pending.count(value); });
+}
+
+// A carried tile's buffer is written by the copy that ends its loop's body: another copy of that loop reads other elements of it.
+bool Planner::copyOverRead(const Info &nest, const Sink &other, const Sink &sink, const Pull &pull) const {
+  if (other.kind != Sink::Copy || other.op != sink.op || sink.kind != Sink::Copy)
+    return false;
+  unsigned mine = sink.buffers[0], theirs = other.buffers[0];
+  SmallVector<Value> targets = terminatorTargets(sink.op);
+  if (mine >= targets.size() || theirs >= targets.size())
+    return false;
+  auto readsOthers = [](const Pull &from, Value target) {
+    auto found = from.tiles.find(target);
+    return found != from.tiles.end() && !found->second.sameElement;
+  };
+  return readsOthers(nest.pull, targets[mine]) || readsOthers(pull, targets[theirs]);
+}
+
+static bool writesMemory(const Sink &sink, MemoryClass &written) {
+  return sink.op && (sink.kind == Sink::Store || sink.kind == Sink::BufferStore) && classOfWrite(sink.op, written);
+}
+
+// What another sink of the nest has written is not read, nor written again.
+bool Planner::keepOrder(const Sink &other, const Sink &sink, const Pull &pull) const {
+  MemoryClass written, own;
+  if (!writesMemory(other, written))
+    return true;
+  auto readsLater = [&](auto &tile) {
+    Operation *load = tile.first.getDefiningOp();
+    return isLoad(load) && !stored(tile.first) && begin.lookup(load) > begin.lookup(other.op) &&
+           mayAlias(classOfLoad(load), written, options.disjoint);
+  };
+  // The expression of a stored load reads memory too.
+  bool isRead = sink.kind == Sink::Define && isLoad(sink.op) && mayAlias(classOfLoad(sink.op), written, options.disjoint);
+  return !isRead && llvm::none_of(pull.tiles, readsLater) &&
+         !(writesMemory(sink, own) && mayAlias(own, written, options.disjoint));
+}
+
+// What the nest reads, the sink does not write; but where it reads the element that is written then.
+bool Planner::leavesReads(const Info &nest, const Sink &sink) const {
   MemoryClass own;
-  if ((sink.kind == Sink::Store || sink.kind == Sink::BufferStore) && classOfWrite(sink.op, own)) {
-    for (const auto &[value, reach] : nest.pull.tiles)
-      if (Operation *load = value.getDefiningOp(); isLoad(load) && !stored(value) &&
-                                                   mayAlias(classOfLoad(load), own, options.disjoint) &&
-                                                   !(reach.sameElement && sameElements(load, sink.op)))
-        return false;
-    for (const Sink &other : nest.step.nest.sinks)
-      if (other.kind == Sink::Define && isLoad(other.op) && mayAlias(classOfLoad(other.op), own, options.disjoint))
-        return false;
-  }
-  return true;
+  if (!writesMemory(sink, own))
+    return true;
+  auto isWritten = [&](Operation *load) { return mayAlias(classOfLoad(load), own, options.disjoint); };
+  auto isOverwritten = [&](auto &tile) {
+    Operation *load = tile.first.getDefiningOp();
+    return isLoad(load) && !stored(tile.first) && isWritten(load) && !(tile.second.sameElement && sameElements(load, sink.op));
+  };
+  return llvm::none_of(nest.pull.tiles, isOverwritten) && llvm::none_of(nest.step.nest.sinks, [&](const Sink &other) {
+           return other.kind == Sink::Define && isLoad(other.op) && isWritten(other.op);
+         });
 }
 
 void Planner::addSink(Sink sink, ArrayRef<int64_t> shape, int64_t position, Block &block, Operation *initOf) {

@@ -35,7 +35,13 @@ private:
   void buildInits(mlir::Operation *op, mlir::ValueRange tiles, mlir::ValueRange targets);
   void buildOp(mlir::Operation &op, mlir::Block &block);
   void addSink(Sink sink, llvm::ArrayRef<int64_t> shape, int64_t position, mlir::Block &block, mlir::Operation *initOf = nullptr);
-  bool canJoin(const Info &open, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull) const;
+  /// The sink may be computed in the nest, and is worth it.
+  bool canJoin(const Info &nest, const Sink &sink, llvm::ArrayRef<int64_t> shape, const Pull &pull) const;
+  bool isWorthJoining(const Info &nest, const Sink &sink, const Pull &pull) const;
+  bool waitsFor(const Info &nest, const Sink &sink, const Pull &pull) const;
+  bool copyOverRead(const Info &nest, const Sink &other, const Sink &sink, const Pull &pull) const;
+  bool keepOrder(const Sink &other, const Sink &sink, const Pull &pull) const;
+  bool leavesReads(const Info &nest, const Sink &sink) const;
   void close();
   void addStep(std::unique_ptr<Info> info, mlir::Operation &op);
   /// An op on what the open nest reduces, which need not end the nest.

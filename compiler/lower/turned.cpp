@@ -154,7 +154,8 @@ std::optional<ReadAcross> readAcross(const Nest &nest, unsigned vectors, llvm::f
       auto load = read.getDefiningOp<tile::LoadOp>();
       if (turnedAlong(load, dims, vectors))
         add(read, dims, *neighbourDim(load.getPlace()));
-    } else if (!shape.empty() && dims[last] != vectors && llvm::is_contained(dims, vectors)) {
+    } else if (const auto *along = llvm::find(dims, vectors);
+               along != dims.end() && dims[last] != vectors && shape[along - dims.begin()] != 1) {
       add(read, dims, last);
     }
   };

@@ -1,8 +1,8 @@
 // branch-loads: branches that only choose how a tile is loaded are loads.
 //
 // `if start + BLOCK > end: x = load(p, start + i < end, other=0) else: x = load(p)` is the first load: where the branch is not taken all of its
-// lanes exist. `if begins: x = 0 else: x = load(p)` loads where nothing begins. A tile that comes out of a branch can be nobody's factor that is
-// copied ahead; one that is loaded can.
+// lanes exist. `if begins: x = 0 else: x = load(p)` loads where nothing begins, and a number that is not 0 is chosen behind the load. A tile that
+// comes out of a branch can be nobody's factor that is copied ahead, and no product's first sums; one that is loaded can.
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/analysis/interval.h"
 #include "compiler/analysis/remembered.h"
@@ -149,10 +149,11 @@ PointerAccessOp placeOf(LoadOp load) {
   return load && isa<RankedTensorType>(load.getType()) ? load.getPlace().getDefiningOp<PointerAccessOp>() : PointerAccessOp();
 }
 
-/// One result of a branch as a load: which arm's, and whether the branch decides on its lanes.
+/// One result of a branch as a load: which arm's, whether the branch decides on its lanes, and what they are where it is not taken, if not 0.
 struct Chosen {
   LoadOp load;
   bool isElse = false, isMasked = false;
+  Value otherwise;
 };
 
 std::optional<Chosen> choose(scf::IfOp branch, unsigned number) {
@@ -161,7 +162,9 @@ std::optional<Chosen> choose(scf::IfOp branch, unsigned number) {
   for (bool isElse : {false, true})
     if (LoadOp load = loads[isElse];
         placeOf(load) && isPlusZero(arms[!isElse]) && (!load.getOther() || isPlusZero(load.getOther())))
-      return Chosen{load, isElse, true};
+      return Chosen{load, isElse, true, {}};
+    else if (SplatElementsAttr number; placeOf(load) && matchPattern(arms[!isElse], m_Constant(&number)))
+      return Chosen{load, isElse, true, arms[!isElse]};
   if (!placeOf(loads[0]) || !placeOf(loads[1]) || arms[0] != loads[0].getResult() || arms[1] != loads[1].getResult() ||
       !isSameInArms(placeOf(loads[0]).getPtrs(), placeOf(loads[1]).getPtrs()))
     return std::nullopt;
@@ -173,7 +176,7 @@ std::optional<Chosen> choose(scf::IfOp branch, unsigned number) {
     llvm::SmallPtrSet<Operation *, 8> seen;
     factsOf(branch.getCondition(), isElse, facts, seen);
     if (!mask || AllLanes(facts).hold(mask))
-      return Chosen{loads[isElse], isElse, false};
+      return Chosen{loads[isElse], isElse, false, {}};
   }
   return std::nullopt;
 }
@@ -210,7 +213,7 @@ void becomeLoads(scf::IfOp branch) {
     for (Operation &op : llvm::make_early_inc_range(arm->front().without_terminator()))
       op.moveBefore(branch);
   OpBuilder b(branch);
-  for (Chosen &one : chosen) {
+  for (auto [one, result] : llvm::zip(chosen, results)) {
     if (!one.isMasked)
       continue;
     PointerAccessOp place = placeOf(one.load);
@@ -220,12 +223,16 @@ void becomeLoads(scf::IfOp branch) {
     if (one.isElse)
       whether = arith::XOrIOp::create(b, location, whether, arith::ConstantOp::create(b, location, b.getBoolAttr(true)));
     auto shape = cast<RankedTensorType>(one.load.getType()).getShape();
-    Value mask = SplatOp::create(b, location, RankedTensorType::get(shape, b.getI1Type()), whether);
+    Value mask = SplatOp::create(b, location, RankedTensorType::get(shape, b.getI1Type()), whether), all = mask;
     if (place.getMask())
       mask = arith::AndIOp::create(b, location, place.getMask(), mask);
     one.load.getPlaceMutable().assign(PointerAccessOp::create(b, place.getLoc(), place.getType(), place.getPtrs(), mask));
     if (!one.load.getOther())
       one.load.getOtherMutable().assign(arith::ConstantOp::create(b, location, b.getZeroAttr(one.load.getType())));
+    if (one.otherwise) {
+      b.setInsertionPoint(branch);
+      result = arith::SelectOp::create(b, location, all, result, one.otherwise);
+    }
   }
   branch.replaceAllUsesWith(results);
   branch.erase();

@@ -33,7 +33,9 @@ void tilery::registerTilePasses() {
   registerPass(createSpreadRows);
   registerPass(createThreadsToTiles);
   registerPass(createRoleThreadsToTiles);
-  PassPipelineRegistration<>("tile-pipeline", "all target-independent passes", [](OpPassManager &pm) { buildPipeline(pm); });
+  PassPipelineRegistration<>("tile-pipeline", "all passes over tile IR, of CPUs", [](OpPassManager &pm) { buildPipeline(pm); });
+  PassPipelineRegistration<>("tile-pipeline-threads", "all passes over tile IR, of targets with threads of their own",
+                             [](OpPassManager &pm) { buildPipeline(pm, true); });
   registerPass(createRaiseAccesses);
   registerPass(createLowerViews);
   registerPass(createContractLoops);

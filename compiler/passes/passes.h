@@ -1,4 +1,4 @@
-// Target-independent passes over `tile.kernel`: one file each; `buildPipeline` has their order.
+// Passes over `tile.kernel`, one file each; `buildPipeline` has their order, which is another where a target has threads of its own.
 #pragma once
 #include "mlir/Pass/Pass.h"
 #include <memory>

@@ -1,4 +1,5 @@
 #include "compiler/passes/separable.h"
+#include "compiler/analysis/interval.h"
 
 using namespace mlir;
 using namespace tilery;
@@ -346,14 +347,24 @@ std::optional<Separable> SeparableAnalysis::reindexed(Operation *op, ArrayRef<in
   return form;
 }
 
+// Columns `arange(0, n) % d` with n <= d: the remainder is what is divided, and the quotient 0.
+static bool isBelowDivisor(Operation *op) {
+  if (!isa<DivOp, RemOp>(op))
+    return false;
+  auto number = analysis::intervalOf(op->getOperand(0)), divisor = analysis::intervalOf(op->getOperand(1));
+  return number && divisor && number->least >= 0 && number->greatest < divisor->least;
+}
+
 std::optional<Separable> SeparableAnalysis::build(Value value) {
   ArrayRef<int64_t> shape = shapeOf(value.getType());
   if (auto argument = dyn_cast<BlockArgument>(value))
     return carried(argument);
   if (isa<scf::ForOp>(value.getDefiningOp()))
     return loopResult(cast<OpResult>(value));
-  IntegerOp op = integerOpOf(value, Wrapping::address);
   Separable form = zero(shape);
+  if (Operation *division = value.getDefiningOp(); isBelowDivisor(division))
+    return isa<RemOp>(division) ? analyse(division->getOperand(0)) : form;
+  IntegerOp op = integerOpOf(value, Wrapping::address);
   switch (op.kind) {
   case Kind::constant:
     form.offset = op.number ? constant(op.number) : Value();

@@ -9,21 +9,55 @@ namespace nb = nanobind;
 
 namespace tilery::python {
 
-static constexpr Spelling ofPython{
+namespace {
+constexpr Spelling ofTileon{
     .truth = "True",
     .falsehood = "False",
     .division = "/, // or %",
     .conversion = ".to(...)",
     .newDimension = "[:, None] or [None, :]",
     .range = "tl.arange",
-    .boxes = "rows[:, None] * N + columns[None, :], T.copy or T.Parallel(M, N), tile((BM, BN)) in an arrangement",
+    .boxes = "rows[:, None] * N + columns[None, :]",
+    .product = "tl.dot",
+    .histogram = "tl.histogram",
     .load = "tl.load",
     .scalarOf = ".item()",
     .carried = "assign it before the loop or in every branch, so that it is carried out",
-    .unrolled = "tl.static_range, T.unroll, Python's range",
+    .unrolled = "tl.static_range",
     .checked = "launch it with debug=True, which checks every access",
     .serial = "launch a single program, or with debug=True, where programs take turns",
 };
+
+constexpr Spelling inTileLang() {
+  Spelling words = ofTileon;
+  words.conversion = "T.cast(..., dtype)";
+  words.newDimension = "T.reshape";
+  words.range = "T.Parallel";
+  words.boxes = "T.copy or T.Parallel(M, N)";
+  words.product = "T.gemm";
+  words.histogram = "counts in shared memory";
+  words.unrolled = "T.unroll, Python's range";
+  return words;
+}
+
+constexpr Spelling inNineToothed() {
+  Spelling words = ofTileon;
+  words.conversion = "ntl.cast(..., dtype)";
+  words.range = "ntl.arange";
+  words.boxes = "tile((BM, BN)) in the arrangement";
+  words.product = "ntl.dot";
+  words.histogram = "ntl.histogram";
+  words.load = "ntl.load";
+  words.unrolled = "ntl.static_range";
+  return words;
+}
+
+constexpr Spelling ofTileLang = inTileLang(), ofNineToothed = inNineToothed();
+
+void speak(const std::string &language) {
+  setThreadSpelling(language == "tilelang" ? ofTileLang : language == "ninetoothed" ? ofNineToothed : ofTileon);
+}
+} // namespace
 
 static PyObject *builtinOf(Diagnostic::Kind kind) {
   switch (kind) {
@@ -106,8 +140,10 @@ void refuseOthers(const char *function, const nb::args &more, const nb::kwargs &
                                     didYouMean(name, names));
 }
 
-void bindErrors(nb::module_ &) {
-  setSpelling(ofPython);
+void bindErrors(nb::module_ &m) {
+  setSpelling(ofTileon);
+  m.def("speak", speak, nb::arg("language"),
+        "Hints for programs that this thread makes from now on are in words of the language.");
   nb::register_exception_translator(
       [](const std::exception_ptr &pointer, void *) {
         try {

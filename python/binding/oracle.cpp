@@ -226,6 +226,9 @@ void bindOracle(nb::module_ &m) {
         return nb::bytes(reinterpret_cast<const char *>(pattern.data()), pattern.size());
       },
       "What memory that nobody has written holds while kernels are debugged, from each multiple of 16 bytes on.");
+  m.def(
+      "byte_width", [](nb::handle dtype) { return byteWidth(toDType(dtype)); }, "dtype"_a,
+      "Bytes that an element takes in memory.");
   m.def("fill_unwritten", oracle::fillUnwritten, "address"_a, "bytes"_a, "Fills memory with the pattern.");
   m.def(
       "unwritten_bytes",

@@ -4,11 +4,9 @@ from contextlib import contextmanager
 
 from aarch64.machine import Machine, Tensor
 
-from tilery import aot
+from tilery import _native, aot
 from tilery.aot.bundle import packed
 from tilery.core import arrays, compile, oracle
-
-WIDTHS = oracle._WIDTHS
 
 
 def memory_of(value, width):
@@ -37,9 +35,9 @@ class Launch:
         for name, dtype, kind in self.plain.parameters:
             value = arguments[name]
             if kind >= 0 if has_shapes else kind:
-                address = arrays.span(value, WIDTHS[dtype])[0]
+                address = arrays.span(value, _native.byte_width(dtype))[0]
                 layout = arrays.layout(value) if has_shapes else ((), ())
-                given[name] = Tensor(*memory_of(value, WIDTHS[dtype]), address, *layout)
+                given[name] = Tensor(*memory_of(value, _native.byte_width(dtype)), address, *layout)
             else:
                 given[name] = oracle._bits(value, dtype)
         if grid is None or min(grid) > 0:

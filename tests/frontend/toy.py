@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tilery.errors import error
 from tilery.frontend.language import Language
-from tilery.frontend.operators import BINARY
+from tilery.frontend.operators import ARITHMETIC, BINARY, COMPARISONS
 
 
 class Value:
@@ -30,20 +30,10 @@ def _operator(symbol, reverse):
     return lambda self, other: self.builder.binary(symbol, self, other)
 
 
-for _symbol, _name in {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-}.items():
+for _symbol, _name in ARITHMETIC.items():
     setattr(Value, f"__{_name}__", _operator(_symbol, False))
     setattr(Value, f"__r{_name}__", _operator(_symbol, True))
-for _symbol, _name in {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}.items():
+for _symbol, _name in COMPARISONS.items():
     setattr(Value, f"__{_name}__", _operator(_symbol, False))
 
 

@@ -4,6 +4,8 @@ Every function gives (the exact result in float64, a bound of the error). Bounds
 float32, in which programs compute, times 1.01 for the rest; a sum of n terms in any order is off by at most (n - 1) u times the
 sum of their sizes. Functions (exp, rsqrt, a GPU's quotient) are within 2 units in the last place, 4u."""
 
+import math
+
 import torch
 from language.products import TF32_UNIT
 
@@ -68,6 +70,36 @@ def softmax(x, dtype=None):
     farthest = (x.double().amax(-1, keepdim=True) - x.double()).amax(-1, keepdim=True)
     relative = 2 * (2 * farthest + FUNCTION) + x.shape[-1] + FUNCTION + 1
     return narrowed(exact, relative * u * exact, dtype or x.dtype)
+
+
+def attention(scores, v, step, before=None):
+    """Softmax of powers of two, times v, `step` keys after the other: sum(2^s v) / sum(2^s), in float32.
+
+    scores: with their bound. A weight is a function of its rounded distance d from the largest score so far. As that grows, sums
+    are multiplied by another one; together these distances are d. So a weight is off by log 2 (that of its score and d u), and a
+    function, a product and a sum for each step. A score's error in the maximum is the same in both sums. Weights are rounded to
+    the type of v and multiplied as factors are (`product`); the sum of n weights and their quotient are rounded, too.
+
+    before: sums, scores and norms of the rows that it goes on from, exact."""
+    (s, off), u, (n, _) = scores, UNITS[torch.float32], v.shape
+    steps, wide, cut = -(-n // step), v.double(), factor_error(v)
+    rounded = UNITS[v.dtype] if UNITS[v.dtype] > u else 0
+    each = (steps + 1) * (FUNCTION + 2) * u
+    top = s.amax(1, keepdim=True) if before is None else torch.maximum(s.amax(1, keepdim=True), before[1].double()[:, None])
+    weights = (s - top).exp2()
+    less = weights * (math.log(2) * (off + u * (top - s)) + each)
+    factors = rounded + 2 * cut + cut**2 + (n + 2) * u * (4 if v.is_cuda else 1)
+    total, norm = weights @ wide, weights.sum(1, keepdim=True)
+    error = less @ wide.abs() + factors * (weights @ wide.abs()) + TINY[v.dtype] * wide.abs().sum(0)
+    off_norm = less.sum(1, keepdim=True) + n * u * norm
+    if before is not None:
+        sums, last, count = (x.double() for x in before)
+        kept = (last[:, None] - top).exp2()
+        less = kept * (math.log(2) * u * (top - last[:, None]) + each)
+        total, norm = total + kept * sums, norm + kept * count[:, None]
+        error, off_norm = error + less * sums.abs(), off_norm + less * count[:, None]
+    exact = total / norm
+    return exact, (error + off_norm * exact.abs()) / norm + FUNCTION * u * exact.abs()
 
 
 def rms_norm(x, epsilon, weight=None):

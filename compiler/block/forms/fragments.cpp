@@ -35,14 +35,6 @@ static Layout accumulator(Rows rows) {
       .add(Lane, 8, {next, 0});
 }
 Layout mmaOperandA(unsigned bits) { return operandA(bits, Rows::InOrder); }
-Layout mmaOperandB(unsigned bits) {
-  int64_t each = 32 / bits;
-  return Layout({{dim(0), 8 * each}, {dim(1), 8}})
-      .add(Register, each, {1, 0})
-      .add(Register, 2, {4 * each, 0})
-      .add(Lane, 4, {each, 0})
-      .add(Lane, 8, {0, 1});
-}
 Layout mmaAccumulator() { return accumulator(Rows::InOrder); }
 
 static Layout fourWarps(const Layout &warp) { return product(warp, Layout({{dim(0), 4}, {dim(1), 1}}).add(Warp, 4, {1, 0})); }

@@ -7,10 +7,9 @@ namespace tilery::layout {
 /// The 8x8 matrix of 16-bit elements that ldmatrix and stmatrix move: each lane holds two neighbours of a row (of a column, transposed).
 Layout matrixTile(bool transposed = false);
 
-/// Operands and results of mma.sync.m16n8 whose k extends over 32 bytes (m16n8k16 of 16-bit elements, m16n8k8 of tf32, m16n8k32 of 8-bit
-/// ones): a 16 x k, b k x 8, accumulator 16 x 8. `bits`: of an element, 8 to 32.
+/// The first operand and the result of mma.sync.m16n8 whose k extends over 32 bytes (m16n8k16 of 16-bit elements, m16n8k8 of tf32, m16n8k32
+/// of 8-bit ones): a 16 x k, accumulator 16 x 8. `bits`: of an element, 8 to 32.
 Layout mmaOperandA(unsigned bits);
-Layout mmaOperandB(unsigned bits);
 Layout mmaAccumulator();
 
 /// Which row of a tile is which of the 64 of a product of a warpgroup. Paired: of each 16, rows 2r and 2r + 1 are those that one lane holds

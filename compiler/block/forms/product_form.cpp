@@ -13,11 +13,11 @@ bool isSwizzled(const Layout &memory, unsigned bytes) {
   return swizzled(memory) || (bytes == 2 && swizzled(memory.transposed()));
 }
 
-/// Pieces of 16 bytes of k, or of 16-bit elements also of m or n.
+/// Pieces of 16 bytes of k, or of elements that are no bytes also of m or n.
 bool isInPieces(const Layout &memory, unsigned bytes) {
   std::optional<Layout> places = invert(memory);
   auto pieces = [&](unsigned d) { return contiguous(*places, dim(d)) * bytes >= 16; };
-  return places && (pieces(1) || (bytes == 2 && pieces(0)));
+  return places && (pieces(1) || (bytes > 1 && pieces(0)));
 }
 
 std::optional<Rows> orderOf(const ProductForm &form, const Layout &layout, llvm::function_ref<Layout(Rows)> fragment) {

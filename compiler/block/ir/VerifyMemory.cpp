@@ -3,7 +3,7 @@
 #include "compiler/analysis/index_polynomial.h"
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/uses.h"
-#include "compiler/block/forms/convert.h"
+#include "compiler/block/forms/transfer.h"
 
 using namespace mlir;
 using namespace tilery;

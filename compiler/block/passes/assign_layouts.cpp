@@ -12,7 +12,7 @@
 #include "compiler/block/passes/passes.h"
 #include "compiler/block/price/sum_layouts.h"
 #include "compiler/block/price/warp_schedules.h"
-#include "compiler/block/forms/convert.h"
+#include "compiler/block/forms/transfer.h"
 #include "compiler/block/forms/fragments.h"
 #include "compiler/block/forms/memory.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

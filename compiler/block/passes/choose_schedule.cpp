@@ -466,16 +466,18 @@ private:
 static Task taskOf(const LoopKernel &found) { return LoopTask(found).write(); }
 
 /// The dimension of the first factor's tensor along which the steps go, the innermost is 0, and how many elements of it a slot has:
-/// nothing if blocks of a cluster cannot share them.
+/// nothing if blocks of a cluster cannot share them: lines that are loaded and stored belong to several of them.
 static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, ScheduleProblem problem,
                                                      const Schedule &schedule) {
   auto *kernel = std::get_if<ProductKernel>(&found);
   problem.cluster = 2;
   problem.outputs.clear();
   problem.taking.clear();
-  if (!kernel || kernel->isNested() || kernel->synchronizes || !kernel->sums.empty() || !kernel->product.steps() ||
-      kernel->product.steppedA || kernel->product.steppedB || kernel->product.fetches() || kernel->product.a.made ||
-      kernel->product.b.made || priceSchedules(problem).empty())
+  auto isOfSeveral = [&](tile::LoadOp load) { return isOfSeveralThreads(load, {{kernel->product.m, kernel->product.n}}); };
+  if (!kernel || kernel->isNested() || kernel->synchronizes || !kernel->sums.empty() ||
+      llvm::any_of(kernel->rereads, isOfSeveral) || !kernel->product.steps() || kernel->product.steppedA ||
+      kernel->product.steppedB || kernel->product.fetches() || kernel->product.a.made || kernel->product.b.made ||
+      priceSchedules(problem).empty())
     return std::nullopt;
   ArrayRef<BoxDimension> dimensions = kernel->product.a.dimensions;
   auto along = llvm::find_if(dimensions, [](const BoxDimension &dimension) { return dimension.tile == 1; });

@@ -1,5 +1,5 @@
 #include "compiler/block/passes/dealt_layouts.h"
-#include "compiler/block/forms/convert.h"
+#include "compiler/block/forms/transfer.h"
 #include "compiler/block/forms/memory.h"
 #include "compiler/block/ir/gpu.h"
 #include <numeric>

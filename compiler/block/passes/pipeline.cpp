@@ -320,13 +320,18 @@ bool isTakenAtOnce(tile::LoadOp load) {
   return true;
 }
 
-/// Threads load where the result is taken; of what is stored, too, that must not be later.
-void reread(tile::LoadOp load, bool showsStores) {
+/// Threads load where the result is taken; of what is stored, too, that must not be later. Lines lie with several threads each, none of which
+/// may store before all have loaded.
+void reread(tile::LoadOp load, bool showsStores, ArrayRef<std::pair<unsigned, unsigned>> results) {
   OpBuilder builder(load);
   if (showsStores) // of all threads
     SyncOp::create(builder, load.getLoc(), IntegerAttr());
-  if (!isTakenAtOnce(load))
+  bool isShared = isOfSeveralThreads(load, results);
+  if (isShared || !isTakenAtOnce(load))
     load.setIsVolatile(true);
+  builder.setInsertionPointAfter(load);
+  if (isShared)
+    SyncOp::create(builder, load.getLoc(), IntegerAttr());
 }
 
 struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
@@ -344,9 +349,11 @@ struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
     const auto &found = getAnalysis<KernelAnalysis>();
     if (const ProductKernel *product = found.product()) {
       for (tile::LoadOp load : product->rereads)
-        reread(load, product->showsStores);
+        reread(load, product->showsStores, {{product->product.m, product->product.n}});
       Loop(product->product, *schedule).write(schedule->boxed ? markedResultBox(getOperation()) : std::nullopt);
     } else if (const LoopKernel *loops = found.loops()) {
+      for (tile::LoadOp load : loops->rereads())
+        reread(load, false, loops->results());
       pipelineLoop(*loops, *schedule);
     }
   }

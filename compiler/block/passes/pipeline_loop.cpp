@@ -538,8 +538,7 @@ void pipelineLoop(const LoopKernel &found, const Schedule &schedule) {
     return;
   }
   Streams(*counted, counting, schedule).write();
-  for (scf::ForOp loop : counted->loops) // the tensor cores wait for what lanes compute between products
-    computeNearly(loop);
+  computeNearly(counted->kernel, counted->loops); // the tensor cores wait for what lanes compute between products
 }
 
 } // namespace tilery::block

@@ -15,8 +15,16 @@ static std::optional<MappedTile> boxOf(tile::LoadOp load) {
   return byRows ? tile : std::nullopt;
 }
 
+/// Behind the product a tile is turned, its sums or another one: what is loaded may not lie as the sums do.
+static bool turnsBehind(Operation *product) {
+  for (Operation *op = product->getNextNode(); op; op = op->getNextNode())
+    if (op->walk([](tile::PermuteOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return true;
+  return false;
+}
+
 std::optional<ResultBox> findResultBox(const BoxProduct &product, ArrayRef<BoxCondition> asked) {
-  if (product.swapped || product.op->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes"))
+  if (product.swapped || product.op->getParentOfType<tile::KernelOp>()->hasAttr("block.no_boxes") || turnsBehind(product.op))
     return std::nullopt;
   auto isAsked = [&](const BoxCondition &condition) {
     return llvm::any_of(

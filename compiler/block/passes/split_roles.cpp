@@ -169,7 +169,7 @@ void dropNumbers(RoleOp role) {
   });
 }
 
-/// Leaves in `role` what fills rings, or everything else. Reads of memory stay where something uses them.
+/// Leaves in `role` what fills rings, or everything else. Reads of memory stay where something uses them, those in order, too.
 void prune(RoleOp role, bool filling) {
   if (filling)
     dropOtherWork(role);
@@ -179,10 +179,10 @@ void prune(RoleOp role, bool filling) {
     dropTiles(role);
   for (auto [op, fills] : llvm::reverse(ops)) {
     bool isView = isa<PartOp, TransposeOp>(op);
-    if (isView && op->use_empty())
+    bool reads = isa<tile::LoadOp>(op), isWork = reads || (isMemoryEffectFree(op) && !op->getNumRegions());
+    if (op->use_empty() && !op->hasTrait<OpTrait::IsTerminator>() && (isView || (filling && isWork)))
       op->erase();
-    else if (isView || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() || isMemoryEffectFree(op) ||
-             isa<tile::LoadOp>(op))
+    else if (isView || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() || isMemoryEffectFree(op) || reads)
       continue;
     else if (fills != filling)
       erase(op);

@@ -24,10 +24,27 @@ llvm::DenseSet<Operation *> fetchedOps(const BoxProduct &product) {
   return ops;
 }
 
+/// It updates numbers in memory, as programs do that take turns, or wait for each other.
+bool updatesNumbers(tile::KernelOp kernel) {
+  auto isUpdate = [](Operation *op) {
+    bool updates = isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op) && !isTile(op->getResult(0).getType());
+    return updates ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return kernel.walk(isUpdate).wasInterrupted();
+}
+
+/// Each row becomes a number, which few lanes hold. (Those of columns, beside all sums, spill.)
+bool combinesRows(Operation *op) {
+  auto reduce = dyn_cast<tile::ReduceOp>(op);
+  return reduce && followsSums(op, true) &&
+         int64_t(reduce.getAxis()) + 1 == cast<RankedTensorType>(op->getOperand(0).getType()).getRank();
+}
+
 /// The walk over the kernel's ops, in their order.
 class Around {
 public:
-  explicit Around(ProductKernel &found) : found(found), product(found.product.op), fetched(fetchedOps(found.product)) {}
+  explicit Around(ProductKernel &found)
+      : found(found), product(found.product.op), fetched(fetchedOps(found.product)), takesTurns(updatesNumbers(found.kernel)) {}
 
   const char *look() {
     found.showsStores = isNested();
@@ -40,7 +57,7 @@ public:
     for (tile::LoadOp load : loads)
       if (!isApart(load, places))
         found.rereads.push_back(load);
-    return isNested() ? decides() : nullptr;
+    return decides();
   }
 
 private:
@@ -80,7 +97,7 @@ private:
         loads.push_back(load);
     } else if (!isa<tile::ReturnOp>(op) && !isMemoryEffectFree(&op)) {
       return "it has effects besides its loads and its stores";
-    } else if (!fetched.contains(&op) && !followsSums(&op, false)) {
+    } else if (!fetched.contains(&op) && !followsSums(&op, false) && !(takesTurns && combinesRows(&op))) {
       return "its work on the result is not elementwise";
     }
     return nullptr;
@@ -131,11 +148,12 @@ private:
     return nullptr;
   }
 
-  /// What says which products there are, and where their factors lie, another role computes again, ahead of what is stored meanwhile.
+  /// What says which products there are, and where their factors lie, another role computes again, ahead of what is stored meanwhile. In front
+  /// of all stores its tiles are loaded; not so the number of steps where that is 0.
   const char *decides() {
-    if (mayReread(product, places))
+    if (isNested() && mayReread(product, places))
       return "it loads what it may have stored";
-    found.loadsBehindStores = true;
+    found.loadsBehindStores = isNested();
     llvm::SetVector<Operation *> ops;
     auto add = [&](Value value) {
       auto argument = dyn_cast<BlockArgument>(value);
@@ -148,7 +166,7 @@ private:
         continue;
       if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(ops[i]))
         return "what it multiplies hangs on an atomic update";
-      if (auto load = dyn_cast<tile::LoadOp>(ops[i]); load && !isApart(load, places))
+      if (auto load = dyn_cast<tile::LoadOp>(ops[i]); load && (isNested() || !isTile(load.getType())) && !isApart(load, places))
         return "what it multiplies hangs on what it may have stored";
       llvm::for_each(ops[i]->getOperands(), add);
       if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(ops[i])) // what it carries and gives
@@ -164,6 +182,7 @@ private:
   ProductKernel &found;
   Operation *product;
   llvm::DenseSet<Operation *> fetched;
+  bool takesTurns; // with other programs: else those that combine rows are kernels with loops
   SmallVector<tile::LoadOp> loads;
   SmallVector<Value> places; // that are written
   bool before = true;        // the product

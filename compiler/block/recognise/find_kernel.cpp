@@ -353,6 +353,24 @@ std::vector<StagingBuffer> LoopKernel::stagingBuffers() const {
   return stagingBuffers;
 }
 
+bool isOfSeveralThreads(tile::LoadOp load, ArrayRef<std::pair<unsigned, unsigned>> results) {
+  auto liesAs = [&](std::pair<unsigned, unsigned> sums) {
+    return !sameButOnes(tile::shapeOf(load.getType()), {sums.first, sums.second}).empty();
+  };
+  return !isa<RankedTensorType>(load.getType()) || llvm::none_of(results, liesAs);
+}
+
+SmallVector<tile::LoadOp> LoopKernel::rereads() const {
+  SmallVector<tile::LoadOp> loads;
+  SmallVector<Value> places = storedPlaces(kernel);
+  tile::KernelOp(kernel).walk([&](tile::LoadOp load) {
+    bool isOfThreads = !isFactor(load) && llvm::none_of(lines, [&](const LoadedLine &line) { return line.load == load; });
+    if (isOfThreads && llvm::any_of(places, [&](Value place) { return rootOf(place) == rootOf(load.getPlace()); }))
+      loads.push_back(load);
+  });
+  return loads;
+}
+
 SmallVector<std::pair<unsigned, unsigned>> LoopKernel::results() const {
   SmallVector<std::pair<unsigned, unsigned>> results;
   for (const BoxProduct &dot : dots)

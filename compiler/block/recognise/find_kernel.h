@@ -102,6 +102,8 @@ struct LoopKernel {
   /// The product that shows the computed second factor of this one, before it in the same code or itself.
   mlir::Operation *showsSecond(const BoxProduct &dot) const;
   std::vector<StagingBuffer> stagingBuffers() const;
+  /// What threads load of what it changes.
+  llvm::SmallVector<tile::LoadOp> rereads() const;
   /// Shapes of the products' sums.
   llvm::SmallVector<std::pair<unsigned, unsigned>> results() const;
 };
@@ -115,6 +117,9 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
 std::optional<FetchedTile> fetchedTile(const BoxProduct &product, bool second);
 /// The product's first or second factor, in boxes.
 MappedTile factorTile(const BoxProduct &product, bool second);
+
+/// A line or a number, which several threads load, unlike a tile that lies as one of the products' sums do.
+bool isOfSeveralThreads(tile::LoadOp load, llvm::ArrayRef<std::pair<unsigned, unsigned>> results);
 
 using FoundKernel = std::variant<ProductKernel, LoopKernel>;
 std::optional<FoundKernel> findAnyKernel(tile::KernelOp kernel, std::string &why);

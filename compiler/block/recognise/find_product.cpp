@@ -180,22 +180,12 @@ const char *refusedShape(const BoxProduct &product, bool inSteps, unsigned mostC
   return nullptr;
 }
 
-/// True if a scalar is computed from what has effects.
-bool isLoaded(Value value) {
-  llvm::SetVector<Value> reached;
-  reached.insert(value);
-  for (size_t i = 0; i < reached.size(); ++i)
-    if (Operation *op = reached[i].getDefiningOp()) {
-      if (!isMemoryEffectFree(op))
-        return true;
-      reached.insert(op->operand_begin(), op->operand_end());
-    }
-  return false;
-}
-
 struct Parts {
   Value a, b, acc, step; // step: of a contraction
   OperandRange live;
+
+  /// How many rows of the result, or columns, something reads; null: all.
+  Value liveOf(unsigned dim) const { return live.empty() ? Value() : live[dim]; }
 };
 
 Parts partsOf(Operation *op) {
@@ -235,11 +225,25 @@ std::optional<BoxProduct> productOf(Operation *op, const Parts &parts, bool mayT
   return product;
 }
 
+/// The factor's box, if the copy engine can bring all of it.
+std::optional<Box> covered(std::optional<Box> box, Value factor, const BoxProduct &product, std::string &why) {
+  if (box && !coverBox(*box, tile::shapeOf(factor.getType()), product.element)) {
+    why = "boxes of the copy engine do not cover it";
+    box.reset();
+  }
+  return box;
+}
+
 constexpr int narrowestRow = 16; // elements of 16 bits, of a swizzle
+
+/// Factors may lie in either major: warps load what is wider than 16 bits element by element.
+bool takesEitherMajor(const BoxProduct &product) {
+  return product.elementBytes() == 2 || (product.elementBytes() == 4 && multipliesByWarps(product.op));
+}
 
 /// Majors that the tensor cores do not take.
 const char *refusedMajors(const BoxProduct &product) {
-  if (product.elementBytes() != 2 && !((!product.loadedA || product.inRegisters() || product.kMajorA()) && product.kMajorB()))
+  if (!takesEitherMajor(product) && !((!product.loadedA || product.inRegisters() || product.kMajorA()) && product.kMajorB()))
     return "k is not contiguous in both operands, as the tensor cores want it for types that are not of 16 bits";
   if (!product.kMajorB() && product.n % narrowestRow)
     return product.swapped ? "the first operand's columns are not a multiple of 16 long"
@@ -251,7 +255,7 @@ const char *refusedMajors(const BoxProduct &product) {
 unsigned lineOfFactor(const BoxProduct &product, Value factor, bool second) {
   unsigned k = second ? 0 : 1, line = shapeOf(factor).line;
   int64_t size = tile::shapeOf(factor.getType())[line];
-  bool taken = product.elementBytes() == 2 && size % narrowestRow == 0;
+  bool taken = takesEitherMajor(product) && size % narrowestRow == 0;
   return taken ? line : k;
 }
 
@@ -329,19 +333,15 @@ std::optional<BoxProduct> findProduct(Operation *op, std::string &why) {
   if (!found)
     return found;
   BoxProduct &product = *found;
-  auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
   std::string regrouped;        // why threads cannot fetch a factor, where it may be computed in registers
   std::optional<Box> across[2]; // of factors that threads fetch and turn, where nothing better is found
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
     std::string noBox, noFetch;
-    std::optional<Box> found = factorBox(op, factor, second ? 0 : 1, product.k, parts.step, live(second),
-                                         second ? product.steppedB : product.steppedA, noBox);
-    if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product.element)) {
-      noBox = "boxes of the copy engine do not cover it";
-      found.reset();
-    }
-    if (found && product.elementBytes() != 2 && found->dimensions[0].tile != (second ? 0 : 1)) {
+    std::optional<Box> found = covered(factorBox(op, factor, second ? 0 : 1, product.k, parts.step, parts.liveOf(second),
+                                                 second ? product.steppedB : product.steppedA, noBox),
+                                       factor, product, noBox);
+    if (found && !takesEitherMajor(product) && found->dimensions[0].tile != (second ? 0 : 1)) {
       noBox = "k is not contiguous, as the tensor cores want it for types that are not of 16 bits";
       if (product.elementBytes() == 1)
         across[second] = found;
@@ -444,15 +444,10 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
   if (!product)
     return product;
   std::string reason;
-  auto live = [&](unsigned number) { return parts.live.empty() ? Value() : parts.live[number]; };
   auto bring = [&](bool second, Box &box, std::optional<FetchedFactor> &fetched) {
     Value factor = second ? parts.b : parts.a;
-    SmallVector<Value, 2> lives{second ? Value() : live(0), second ? live(1) : Value()};
-    std::optional<Box> found = loadedBox(factor, lives, reason);
-    if (found && !coverBox(*found, tile::shapeOf(factor.getType()), product->element)) {
-      reason = "boxes of the copy engine do not cover it";
-      found.reset();
-    }
+    SmallVector<Value, 2> lives{second ? Value() : parts.liveOf(0), second ? parts.liveOf(1) : Value()};
+    std::optional<Box> found = covered(loadedBox(factor, lives, reason), factor, *product, reason);
     if (found)
       box = *found;
     else
@@ -462,14 +457,14 @@ std::optional<BoxProduct> findDot(tile::DotOp dot, std::string &why) {
   product->loadedB = bool(loadOf(parts.b));
   product->turnedB = !product->loadedB && parts.b.getDefiningOp<tile::PermuteOp>();
   bool isWide = product->elementBytes() == 4 && !multipliesByWarps(dot); // threads write it along k
-  if (!product->loadedB && product->elementBytes() != 2 && !(isWide && product->turnedB))
+  if (!product->loadedB && !takesEitherMajor(*product) && !(isWide && product->turnedB))
     return no("the second operand is computed, of a type that is not of 16 bits");
   if (product->loadedB && !bring(true, product->b, product->fetchedB))
     return no("the second operand is no box of a tensor in memory: " + reason);
   tile::LoadOp load = loadOf(parts.a);
   product->loadedA = bool(load);
   product->turnedA = !load && !isWide && parts.a.getDefiningOp<tile::PermuteOp>(); // else registers hold it as it is wanted
-  if (product->turnedA && product->elementBytes() != 2)
+  if (product->turnedA && !takesEitherMajor(*product))
     return no("its first operand is computed, and turned");
   if (load && !bring(false, product->a, product->fetchedA)) {
     if (!isa<tile::KernelOp>(parts.a.getDefiningOp()->getParentOp()) || load.getIsVolatile())

@@ -176,6 +176,22 @@ static bool areSame(Value x, Value y, unsigned depth = 0) {
   return OperationEquivalence::isEquivalentTo(a, b, same, nullptr, OperationEquivalence::IgnoreLocations);
 }
 
+/// What takes elements of the op's tile, or of what is computed of each, turned or not.
+static llvm::SetVector<Operation *> takersOf(Operation *op) {
+  llvm::SetVector<Operation *> takers(op->user_begin(), op->user_end());
+  for (size_t i = 0; i < takers.size(); ++i)
+    if (OpTrait::hasElementwiseMappableTraits(takers[i]) || isa<tile::ReshapeOp, tile::PermuteOp>(takers[i]))
+      takers.insert(takers[i]->user_begin(), takers[i]->user_end());
+  return takers;
+}
+
+/// It is turned on the way to a store: one thread loads an element, another one stores there.
+static bool isStoredTurned(tile::LoadOp load) {
+  auto isStored = [](Operation *op) { return isa<tile::StoreOp, tile::AtomicRmwOp>(op); };
+  return llvm::any_of(takersOf(load),
+                      [&](Operation *op) { return isa<tile::PermuteOp>(op) && llvm::any_of(takersOf(op), isStored); });
+}
+
 /// True if a store there may change what the load still reads: threads load what they need piece by piece, between stores of others.
 static bool mayClash(tile::LoadOp load, Value place) {
   auto from = load.getPlace().getDefiningOp<tile::AccessOp>(), to = place.getDefiningOp<tile::AccessOp>();
@@ -186,7 +202,7 @@ static bool mayClash(tile::LoadOp load, Value place) {
   };
   if (!from || !to) // one address a lane
     return !isArgument(fromRoot) || !isArgument(toRoot) || fromRoot == toRoot;
-  return fromRoot == toRoot && !areSame(from, to);
+  return fromRoot == toRoot && (!areSame(from, to) || isStoredTurned(load));
 }
 
 bool isNeededWhole(Value product) {

@@ -221,8 +221,6 @@ void DotEmitter::run() {
     live[ofRows] = liveSlivers(ofRows);
     alone[ofRows] = packsAlone(plan.operand(ofRows), steps);
   }
-  // Programs for few rows are launched for a single one, too: a product of eight would take longer than B's way from memory.
-  constexpr int64_t fewRows = 16;
   if (!plan.live.empty() && plan.m <= fewRows && !inTiles(plan.blocking.multiply))
     oneRow = b.CreateICmpSLE(ev.wide(plan.live[0]), i64(1));
   if (plan.directStore) {

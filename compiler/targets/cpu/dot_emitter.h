@@ -7,7 +7,7 @@ namespace tilery::cpu {
 
 /// Rows of a sliver, K elements each as they lie in memory.
 struct CopiedRows {
-  llvm::Value *memory = nullptr; // null: none are copied
+  llvm::Value *memory = nullptr; // null: none are copied, or they are packed already
   llvm::Value *first = nullptr;  // the position of the first row
 };
 
@@ -67,10 +67,13 @@ private:
   llvm::Value *turnWords(llvm::Value *words, const DotOperand &operand);
   llvm::Value *toPart(llvm::Value *value, const DotOperand &operand, unsigned n);
   llvm::Value *toCompute(llvm::Value *value, const DotOperand &operand, unsigned n);
+  /// n words, as they are packed, of all their values.
+  llvm::Value *packedWords(llvm::Value *values, const DotOperand &operand, unsigned n);
   void forVirtual(const DotOperand &operand, llvm::function_ref<void(mlir::Operation *)> each);
   bool sameAlong(const DotOperand &operand);
   llvm::Value *covered(tile::LoadOp load, llvm::SmallVectorImpl<KnownBound> &known);
   llvm::Value *inStrands(const DotOperand &operand, llvm::SmallVectorImpl<KnownBound> &known);
+  /// Packs the rows of a sliver at once, where they are put together in the order of a panel, or copies them.
   CopiedRows copyRows(const DotOperand &operand, const Sliver &sliver, llvm::Value *batch);
   llvm::Value *copiedAt(const DotOperand &operand, llvm::Value *position, llvm::Value *k);
   Lanes fetchCopied(const DotOperand &operand, llvm::Value *position, llvm::Value *k, unsigned n);

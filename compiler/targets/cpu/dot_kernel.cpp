@@ -1,5 +1,6 @@
 #include "compiler/targets/cpu/dot_tiles.h"
 #include "compiler/lower/loop.h"
+#include "compiler/lower/prefetch.h"
 #include "llvm/IR/IntrinsicsAArch64.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -30,6 +31,12 @@ unsigned packOf(Multiply multiply) {
   }
 }
 
+unsigned rowDepth(unsigned words, unsigned most) {
+  while (words % most)
+    most /= 2;
+  return most;
+}
+
 DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
                            Multiply multiply, bool aUnsigned, bool bUnsigned) {
   DotBlocking blocking;
@@ -54,6 +61,15 @@ DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsi
   return blocking;
 }
 
+// NEON multiplies by lanes of a column of A, which stays in registers; what adds up flipped bytes reads such columns, too. The others
+// broadcast each element from memory, wherever it lies.
+void layRows(DotBlocking &blocking, const CpuTarget &target, unsigned words) {
+  constexpr unsigned least = 4; // fewer are as well transposed
+  unsigned depth = rowDepth(words, blocking.lanes);
+  if (target.architecture != Architecture::aarch64 && !blocking.flipsB() && depth >= least)
+    blocking.rowDepth = depth;
+}
+
 namespace {
 /// One kernel function while it is emitted.
 class MicroKernel {
@@ -61,8 +77,8 @@ public:
   MicroKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns,
               unsigned pitch)
       : b(module.getContext()), blocking(blocking), compute(compute), rows(rows), columns(columns), pitch(pitch),
-        lanes(blocking.lanes), vectors((columns + lanes - 1) / lanes), vector(llvm::FixedVectorType::get(compute, lanes)),
-        align(compute->getScalarSizeInBits() / 8) {}
+        depth(blocking.rowDepth), lanes(blocking.lanes), vectors((columns + lanes - 1) / lanes),
+        vector(llvm::FixedVectorType::get(compute, lanes)), align(compute->getScalarSizeInBits() / 8) {}
   llvm::Function *emit(llvm::Module &module, llvm::StringRef name);
 
 private:
@@ -78,13 +94,18 @@ private:
   llvm::Value *multiplyAdd(llvm::Value *x, llvm::Value *y, llvm::Value *sum);
   llvm::Value *addFlips(llvm::Value *a, llvm::Value *sum);
   void takeFlips(Values &sums);
+  /// Elements from the sliver of A to row `i` of step `u` of an iteration.
+  int64_t elementOfA(unsigned u, unsigned i) const { return depth ? i * depth + u : u * pitch + i; }
+  /// Where the next iteration's steps begin, the `done`-th of K and on.
+  llvm::Value *nextOfA(llvm::Value *a, llvm::Value *done);
+  void fetchRows(llvm::Value *from);
   /// One iteration's steps of K from slivers at `a` and `panel`.
   void multiply(llvm::Value *a, llvm::Value *panel, Values &sums);
 
   llvm::IRBuilder<> b;
   const DotBlocking &blocking;
   llvm::Type *compute;
-  unsigned rows, columns, pitch, lanes, vectors;
+  unsigned rows, columns, pitch, depth, lanes, vectors;
   llvm::FixedVectorType *vector;
   llvm::Align align;
   llvm::Value *c = nullptr, *ldc = nullptr;
@@ -173,7 +194,7 @@ void MicroKernel::multiply(llvm::Value *a, llvm::Value *panel, Values &sums) {
     if (blocking.flipsB())
       sums.back() = addFlips(b.CreateConstInBoundsGEP1_64(compute, a, u * pitch), sums.back());
     for (unsigned i = 0; i < rows; ++i) {
-      llvm::Value *element = b.CreateAlignedLoad(compute, b.CreateConstInBoundsGEP1_64(compute, a, u * pitch + i), align);
+      llvm::Value *element = b.CreateAlignedLoad(compute, b.CreateConstInBoundsGEP1_64(compute, a, elementOfA(u, i)), align);
       llvm::Value *row = b.CreateVectorSplat(lanes, element);
       for (unsigned v = 0; v < vectors; ++v) {
         llvm::Value *&sum = sums[i * vectors + v];
@@ -181,6 +202,23 @@ void MicroKernel::multiply(llvm::Value *a, llvm::Value *panel, Values &sums) {
       }
     }
   }
+}
+
+llvm::Value *MicroKernel::nextOfA(llvm::Value *a, llvm::Value *done) {
+  int64_t unroll = blocking.unroll;
+  if (!depth)
+    return b.CreateConstInBoundsGEP1_64(compute, a, unroll * pitch);
+  llvm::Value *ends = b.CreateICmpEQ(b.CreateAnd(done, b.getInt64(depth - 1)), b.getInt64(0));
+  int64_t otherRows = int64_t(pitch - 1) * depth;
+  return b.CreateInBoundsGEP(compute, a, b.CreateSelect(ends, b.getInt64(unroll + otherRows), b.getInt64(unroll)));
+}
+
+// All rows of a group begin lines of their own at once: the next group's are asked for while this one is read, some in each iteration.
+void MicroKernel::fetchRows(llvm::Value *from) {
+  constexpr unsigned line = 64;
+  unsigned bytes = compute->getScalarSizeInBits() / 8;
+  for (unsigned offset = 0; offset < blocking.unroll * pitch * bytes; offset += line)
+    lower::emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), from, pitch * depth * bytes + offset), false, true);
 }
 
 llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
@@ -207,16 +245,16 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, llvm::StringRef name) {
   llvm::Value *k = function->getArg(2);
   lower::Loop loop(b, head, done);
   loop.enter(b.CreateICmpSGT(k, b.getInt64(0)));
-  llvm::PHINode *a = loop.carry(function->getArg(0)), *panel = loop.carry(function->getArg(1)), *left = loop.carry(k);
+  llvm::PHINode *a = loop.carry(function->getArg(0)), *panel = loop.carry(function->getArg(1)), *step = loop.carry(b.getInt64(0));
   for (llvm::Value *&sum : sums)
     sum = loop.carry(sum);
+  if (depth > blocking.unroll)
+    fetchRows(b.CreateInBoundsGEP(compute, function->getArg(0), b.CreateMul(step, b.getInt64(pitch))));
   multiply(a, panel, sums);
-  llvm::Value *rest = nullptr;
-  Values next{b.CreateConstInBoundsGEP1_64(compute, a, blocking.unroll * pitch),
-              b.CreateConstInBoundsGEP1_64(compute, panel, blocking.unroll * vectors * lanes),
-              rest = b.CreateSub(left, b.getInt64(blocking.unroll))};
+  llvm::Value *following = b.CreateAdd(step, b.getInt64(blocking.unroll), "", false, /*HasNSW=*/true);
+  Values next{nextOfA(a, following), b.CreateConstInBoundsGEP1_64(compute, panel, blocking.unroll * vectors * lanes), following};
   next.append(sums);
-  loop.repeat(next, b.CreateICmpSGT(rest, b.getInt64(0)));
+  loop.repeat(next, b.CreateICmpSLT(following, k));
   loop.leave();
   for (auto [n, sum] : llvm::enumerate(sums))
     sum = loop.after(n + 3);
@@ -263,6 +301,8 @@ llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llv
   llvm::raw_string_ostream(typeName) << *compute;
   std::string name = "tilery.dot." + typeName + "." + std::to_string(rows) + "x" + std::to_string(columns) + ".u" +
                      std::to_string(blocking.unroll) + nameOf(blocking);
+  if (blocking.rowDepth)
+    name += ".by" + std::to_string(blocking.rowDepth);
   if (pitch != rows)
     name += ".of" + std::to_string(pitch);
   if (llvm::Function *known = module.getFunction(name))

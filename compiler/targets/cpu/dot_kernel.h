@@ -37,8 +37,9 @@ struct DotBlocking {
   bool aUnsigned = false, bUnsigned = false; ///< int8Tiles, int8Quads: what the bytes are
   bool alike = false;                        ///< int8Quads: the instruction takes bytes of one kind
   bool flipsB() const { return multiply == Multiply::int8Quads && (aUnsigned == bUnsigned) != alike; }
-  /// AMX: words of K in a tile register, else 0. A sliver of A then is [k / tileDepth][rows][tileDepth], as tile registers are loaded.
-  unsigned tileDepth = 0;
+  /// Words of K that lie side by side in a row of A's panels, 0: one. A sliver of A then is [k / rowDepth][rows][rowDepth]: as AMX's tile
+  /// registers are loaded; and what lies along K is copied, where it would be transposed.
+  unsigned rowDepth = 0;
   /// One sliver of A times all slivers of B, then the next: else one sliver of B times all of A. The 2 MiB of L2 and the prefetcher of a
   /// Xeon want the former (243 of 247 GFLOP/s against 239), the 512 KiB of a Zen 3 the latter.
   bool rowsOuter = false;
@@ -47,13 +48,19 @@ struct DotBlocking {
   int64_t panelB(int64_t k) const { return int64_t(columns.start(columns.slivers)) * k; }
 };
 
+/// Of steps of `words`: the largest power of two that divides them, at most `most` (also a power of two; of AMX's tile registers).
+unsigned rowDepth(unsigned words, unsigned most = 16);
+
 /// Blocking for an M x N tile whose K is a multiple of `kMultiple` words. `elementBits`: of the compute type.
 DotBlocking chooseBlocking(const CpuTarget &target, unsigned m, unsigned n, unsigned kMultiple, unsigned elementBits,
                            Multiply multiply = Multiply::single, bool aUnsigned = false, bool bUnsigned = false);
 
+/// A's rows lie along K in panels from now on (DotBlocking::rowDepth), of steps of `words`, where the kernel can read them so.
+void layRows(DotBlocking &blocking, const CpuTarget &target, unsigned words);
+
 /// The kernel function for `rows` rows and `columns` elements (<= vectors * lanes) of a row-major C with `ldc` elements a row:
 ///   void (const T *a, const T *b, int64_t k, T *c, int64_t ldc, bool accumulate): c = (accumulate ? c : 0) + a * b, products added in increasing k.
-/// a: [k][pitch], of which the first `rows` are used (in tiles see DotBlocking), b: [k][vectors * lanes]. T is f32, f64, i32 or i64; pairs and tiles of bf16 need f32, those of integers and quads i32,
+/// a: [k][pitch], of which the first `rows` are used (or as DotBlocking::rowDepth says), b: [k][vectors * lanes]. T is f32, f64, i32 or i64; pairs and tiles of bf16 need f32, those of integers and quads i32,
 /// all need what they are named after; tiles are configured (dot_tiles.h) around calls. One function per shape: found in `module` if it exists already.
 llvm::Function *dotKernel(llvm::Module &module, const DotBlocking &blocking, llvm::Type *compute, unsigned rows, unsigned columns,
                           unsigned pitch);

@@ -228,7 +228,7 @@ static void packKMajor(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes
 /// A for AMX: what lies along K is copied, else transposed by way of a square in memory.
 static void packTiles(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,
                       const PackSource &source) {
-  unsigned deep = sliver.tileDepth;
+  unsigned deep = sliver.rowDepth;
   llvm::DenseMap<unsigned, llvm::Value *> positions; // made before the loops, as above
   if (!kMajor)
     forChunks(sliver.width, lanes,
@@ -270,7 +270,7 @@ static void packTiles(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes,
 
 void packSliver(llvm::IRBuilder<> &b, llvm::Type *compute, unsigned lanes, const Sliver &sliver, int64_t count, bool kMajor,
                 const PackSource &source) {
-  if (sliver.tileDepth)
+  if (sliver.rowDepth)
     return packTiles(b, compute, lanes, sliver, count, kMajor, source);
   if (sliver.count)
     return packRowByRow(b, compute, lanes, sliver, count, source);

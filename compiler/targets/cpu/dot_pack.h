@@ -35,7 +35,7 @@ struct Sliver {
   unsigned width, padded;
   llvm::Value *count = nullptr; // so many slivers of this width (i64), `pitch` elements apart, row by row; null: one
   llvm::Value *pitch = nullptr;
-  unsigned tileDepth = 0; // not 0: AMX's A, at dst + (k / tileDepth) * tileDepth * width [width][tileDepth], nothing padded
+  unsigned rowDepth = 0; // not 0: at dst + (k / rowDepth) * rowDepth * width [width][rowDepth], nothing padded
 };
 
 /// Emits the packing of k in [0, count). `kMajor`: the source is contiguous along k, so blocks are transposed in registers.

@@ -183,25 +183,29 @@ llvm::Value *DotEmitter::turnWords(llvm::Value *words, const DotOperand &operand
   return b.CreateIntrinsic(llvm::Intrinsic::fshl, {type}, {words, words, llvm::ConstantInt::get(type, 16)});
 }
 
+llvm::Value *DotEmitter::packedWords(llvm::Value *values, const DotOperand &operand, unsigned n) {
+  if (plan.pack == 1)
+    return toCompute(values, operand, n);
+  llvm::Value *parts = toPart(values, operand, plan.pack * n);
+  return b.CreateBitCast(turnWords(b.CreateBitCast(parts, e.vectorOf(b.getInt32Ty(), n)), operand), e.vectorOf(compute, n));
+}
+
 llvm::Value *DotEmitter::fetchWords(const DotOperand &operand, llvm::Value *batch, llvm::Value *position, llvm::Value *word,
                                     unsigned n, bool lanesAlongK, unsigned count) {
   unsigned pack = plan.pack, bits = 32 / pack;
   bool turned = plan.blocking.multiply == Multiply::bf16Pairs;
   llvm::Type *words = e.vectorOf(b.getInt32Ty(), n);
   llvm::Value *k = b.CreateMul(word, i64(pack)), *value = nullptr;
-  if (lanesAlongK && count == pack) {
-    value = b.CreateBitCast(toPart(fetch(operand, batch, position, k, pack * n, true), operand, pack * n), words);
-    value = turnWords(value, operand);
-  } else {
-    for (unsigned i = 0; i < count; ++i) {
-      llvm::Value *one = toPart(fetch(operand, batch, position, b.CreateAdd(k, i64(i)), n, lanesAlongK), operand, n);
-      one = b.CreateZExt(b.CreateBitCast(one, e.vectorOf(b.getIntNTy(bits), n)), words);
-      one = b.CreateShl(one, (turned ? pack - 1 - i : i) * bits);
-      value = value ? b.CreateOr(value, one) : one;
-    }
-    if (flips(operand))
-      value = turnWords(value, operand);
+  if (lanesAlongK && count == pack)
+    return packedWords(fetch(operand, batch, position, k, pack * n, true), operand, n);
+  for (unsigned i = 0; i < count; ++i) {
+    llvm::Value *one = toPart(fetch(operand, batch, position, b.CreateAdd(k, i64(i)), n, lanesAlongK), operand, n);
+    one = b.CreateZExt(b.CreateBitCast(one, e.vectorOf(b.getIntNTy(bits), n)), words);
+    one = b.CreateShl(one, (turned ? pack - 1 - i : i) * bits);
+    value = value ? b.CreateOr(value, one) : one;
   }
+  if (flips(operand))
+    value = turnWords(value, operand);
   return b.CreateBitCast(value, e.vectorOf(compute, n));
 }
 
@@ -393,7 +397,7 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     part(sliver, 0, plan.k / plan.pack, plan.pack);
     if (int64_t whole = plan.k / plan.pack; whole != plan.packedK()) {
       Sliver last = sliver;
-      int64_t deep = sliver.tileDepth; // rows of a tile stand behind each other, else words
+      int64_t deep = sliver.rowDepth; // rows of a tile stand behind each other, else words
       last.dst = element(sliver.dst, i64(deep ? whole / deep * deep * sliver.width + whole % deep : whole * sliver.padded));
       part(last, whole, 1, plan.k % plan.pack);
     }
@@ -407,7 +411,8 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
   auto copy = [&] {
     Evaluator::Assumption hold(ev, bounds);
     llvm::SaveAndRestore rows(copied, copyRows(operand, sliver, batch));
-    pack();
+    if (copied.memory)
+      pack();
   };
   if (!whole)
     return copy();
@@ -441,14 +446,14 @@ void DotEmitter::packPiece(const DotOperand &operand, llvm::Value *memory, llvm:
     unsigned padded = (width + unit - 1) / unit * unit;
     llvm::Value *offset = b.CreateMul(b.CreateSub(step, from), i64(plan.packedK() * padded));
     Sliver sliver{element(memory, b.CreateAdd(b.CreateMul(first, depth), offset)), first, width, padded};
-    sliver.tileDepth = operand.isA ? plan.blocking.tileDepth : 0;
+    sliver.rowDepth = operand.isA ? plan.blocking.rowDepth : 0;
     if (count)
       sliver.count = count, sliver.pitch = b.CreateMul(depth, i64(padded));
     packStep(operand, sliver, batch);
   };
   if (!operand.kMajor) {
     bool rowByRow =
-        cut(operand).slivers > 1 && cut(operand).onlyWidth() && sameAlong(operand) && !(operand.isA && plan.blocking.tileDepth);
+        cut(operand).slivers > 1 && cut(operand).onlyWidth() && sameAlong(operand) && !(operand.isA && plan.blocking.rowDepth);
     llvm::Value *begin = b.CreateAdd(from, b.CreateMul(piece, i64(stepsPerPiece())));
     llvm::Value *end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(begin, i64(stepsPerPiece())), to);
     emitLoop(b, begin, end, 1, [&](llvm::Value *step) {

@@ -253,7 +253,7 @@ SmallVector<Temporary *> DotPlan::temporaries() {
 /// Several neighbours along K at once, where an instruction has the sums of their products as exact as they are asked for.
 static Multiply multiplyOf(const DotPlan &plan, const CpuTarget &target) {
   auto both = [&](llvm::function_ref<bool(const DotOperand &)> holds) { return holds(plan.a) && holds(plan.b); };
-  auto fitTiles = [&](unsigned pack) { return target.amx && tileDepth((plan.k + pack - 1) / pack) >= 4; };
+  auto fitTiles = [&](unsigned pack) { return target.amx && rowDepth((plan.k + pack - 1) / pack) >= 4; };
   if (plan.compute.isF32()) {
     bool fits = both([](const DotOperand &each) {
       mlir::Type type = elementOf(each.tile);
@@ -331,9 +331,11 @@ std::unique_ptr<DotPlan> planDot(Operation *op, const CpuTarget &target, bool di
         });
       }
   }
+  if (!inTiles(multiply) && plan.a.kMajor && plan.m > fewRows) // a product of one row reads its elements one after the other
+    layRows(plan.blocking, target, plan.packedK());
   plan.directStore = directStore(op, plan, disjoint);
   if (contract) {
-    int64_t shared = plan.blocking.tileDepth ? tilesDepth : sharedDepth;
+    int64_t shared = inTiles(multiply) ? tilesDepth : sharedDepth;
     int64_t depth = plan.a.shared && plan.b.shared ? shared : privateDepth;
     plan.stepsPerBlock = std::max<int64_t>(1, depth * plan.pack / plan.k); // the same bytes, paired or not
     plan.privateSteps = std::max<int64_t>(1, privateDepth * plan.pack / plan.k);

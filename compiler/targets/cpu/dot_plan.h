@@ -7,6 +7,9 @@
 namespace tilery::cpu {
 using namespace lower;
 
+/// Programs for few rows are launched for a single one, too: a product of eight would take longer than B's way from memory.
+constexpr int64_t fewRows = 16;
+
 struct DotOperand {
   mlir::Value tile; // (B x) M x K or (B x) K x N
   bool isA = true, isUnsigned = false;

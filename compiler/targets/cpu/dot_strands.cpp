@@ -72,7 +72,8 @@ struct StrandCopier {
     return load;
   }
 
-  void shuffle(ArrayRef<Address> from, llvm::Value *row) {
+  /// `put` gets the vectors in the order of K, each with its first element's number in the group.
+  void shuffle(ArrayRef<Address> from, llvm::function_ref<void(llvm::Value *vector, int64_t first)> put) {
     unsigned n = llvm::PowerOf2Ceil(longest()), inVector = lanes() / n;
     SmallVector<llvm::Value *> vectors; // of inVector strands
     for (unsigned first = 0; first < from.size(); first += inVector) {
@@ -93,7 +94,7 @@ struct StrandCopier {
         }
         gathered = number ? b.CreateShuffleVector(gathered, vector, places) : b.CreateShuffleVector(gathered, places);
       }
-      b.CreateAlignedStore(gathered, b.CreateConstInBoundsGEP1_64(type, row, first), align);
+      put(gathered, first);
     }
   }
 
@@ -129,7 +130,10 @@ CopiedRows DotEmitter::copyRows(const DotOperand &operand, const Sliver &sliver,
   llvm::Type *type = e.memoryType(element);
   const int64_t group = operand.strands->group, period = operand.strands->period;
   llvm::AllocaInst *&memory = copies[operand.isA];
-  if (!memory) {
+  StrandCopier copier{e, element, group, period, nullptr};
+  bool shuffles = copier.shuffles(plan.blocking.lanes * bytes == 64 ? ev.e.options.target.machine.maskedBits : 0);
+  bool atOnce = shuffles && sliver.rowDepth;
+  if (!memory && !atOnce) {
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
     b.SetInsertPoint(&entry, entry.begin());
@@ -149,24 +153,35 @@ CopiedRows DotEmitter::copyRows(const DotOperand &operand, const Sliver &sliver,
       begins.push_back(b.CreateAdd(start, i64(strand)));
     loop(sliver.width, [&](llvm::Value *i) {
       llvm::Value *position = b.CreateAdd(sliver.first, i);
-      llvm::Value *row = b.CreateInBoundsGEP(type, memory, b.CreateAdd(b.CreateMul(i, i64(plan.k)), start));
       auto at = [&](llvm::Value *k) {
         llvm::SaveAndRestore moves(rowMoves, true), outside(kIsOutside, true);
         return pointOf(operand, batch, position, k, 1, true);
       };
-      llvm::Value *other =
+      copier.other =
           load.getOther() ? e.toMemory(ev.value(load.getOther(), at(start)), element) : llvm::Constant::getNullValue(type);
-      StrandCopier copier{e, element, group, period, other};
       SmallVector<Address> where;
       for (llvm::Value *begin : begins)
         where.push_back(ev.addressOf(load, at(begin)));
-      if (copier.shuffles(plan.blocking.lanes * bytes == 64 ? ev.e.options.target.machine.maskedBits : 0))
-        return copier.shuffle(where, row);
+      if (atOnce)
+        return copier.shuffle(where, [&](llvm::Value *vector, int64_t first) {
+          unsigned words = copier.lanes() / plan.pack, deep = sliver.rowDepth;
+          llvm::Value *packed = packedWords(e.fromMemory(vector, element), operand, words);
+          llvm::Value *word = b.CreateUDiv(b.CreateAdd(start, i64(first)), i64(plan.pack));
+          llvm::Value *to = b.CreateAdd(b.CreateMul(word, i64(sliver.width)), b.CreateMul(i, i64(deep)));
+          for (unsigned part = 0; part < words; part += deep, to = b.CreateAdd(to, i64(deep * sliver.width)))
+            b.CreateAlignedStore(b.CreateExtractVector(e.vectorOf(compute, deep), packed, part), this->element(sliver.dst, to),
+                                 llvm::Align(bytes));
+        });
+      llvm::Value *row = b.CreateInBoundsGEP(type, memory, b.CreateAdd(b.CreateMul(i, i64(plan.k)), start));
+      if (shuffles)
+        return copier.shuffle(where, [&](llvm::Value *vector, int64_t first) {
+          b.CreateAlignedStore(vector, b.CreateConstInBoundsGEP1_64(type, row, first), copier.align);
+        });
       for (auto [strand, from] : llvm::enumerate(where))
         copier.copy(from, row, strand);
     });
   });
-  return {memory, sliver.first};
+  return {atOnce ? nullptr : memory, sliver.first};
 }
 
 } // namespace tilery::cpu

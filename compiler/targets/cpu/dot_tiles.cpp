@@ -27,19 +27,12 @@ llvm::Intrinsic::ID productOf(const DotBlocking &blocking) {
 }
 } // namespace
 
-unsigned tileDepth(unsigned words) {
-  unsigned depth = side;
-  while (words % depth)
-    depth /= 2;
-  return depth;
-}
-
 void blockTiles(DotBlocking &blocking, unsigned m, unsigned n, unsigned words) {
   bool flat = m <= side;
   blocking.rows = cut(m, 1, flat ? side : 2 * side);
   // Four columns of tiles share three registers of B, which then must be of one size.
   blocking.columns = cut(n, side, flat && n % side == 0 ? 4 * side : 2 * side);
-  blocking.tileDepth = blocking.unroll = tileDepth(words);
+  blocking.rowDepth = blocking.unroll = rowDepth(words, side);
 }
 
 void configureTiles(llvm::IRBuilder<> &b, const DotBlocking &blocking, unsigned rows, unsigned columns) {
@@ -49,12 +42,12 @@ void configureTiles(llvm::IRBuilder<> &b, const DotBlocking &blocking, unsigned 
     setup[16 + 2 * number] = 4 * words, setup[48 + number] = rows;
   };
   for (unsigned i = 0; i < registers.rows; ++i) {
-    set(registers.a(i), part(rows, i), blocking.tileDepth);
+    set(registers.a(i), part(rows, i), blocking.rowDepth);
     for (unsigned j = 0; j < registers.columns; ++j)
       set(registers.sum(i, j), part(rows, i), part(columns, j));
   }
   for (unsigned j = 0; j < registers.bs(); ++j)
-    set(registers.b(j), blocking.tileDepth, part(columns, j));
+    set(registers.b(j), blocking.rowDepth, part(columns, j));
   auto *data = llvm::ConstantDataArray::get(b.getContext(), setup);
   auto *global = new llvm::GlobalVariable(*b.GetInsertBlock()->getModule(), data->getType(), true,
                                           llvm::GlobalValue::PrivateLinkage, data, "tiles");
@@ -69,7 +62,7 @@ llvm::Function *tileKernel(llvm::Module &module, const DotBlocking &blocking, ll
   llvm::IRBuilder<> b(module.getContext());
   llvm::Function *function = kernelFunction(b, module, name);
   Registers registers(rows, columns);
-  unsigned padded = registers.columns * side, depth = blocking.tileDepth;
+  unsigned padded = registers.columns * side, depth = blocking.rowDepth;
   auto block = [&](const char *label) { return llvm::BasicBlock::Create(b.getContext(), label, function); };
   llvm::BasicBlock *entry = block("entry"), *fetch = block("fetch"), *clear = block("clear"), *start = block("start"),
                    *head = block("loop"), *done = block("done");

@@ -4,9 +4,6 @@
 
 namespace tilery::cpu {
 
-/// Words of K that a tile register takes at once, of steps of `words`: 16, or the largest power of two that divides them.
-unsigned tileDepth(unsigned words);
-
 /// Completes `blocking` (its lanes are given): 2 x 2 tiles of sums, or 1 x 4 where there are no more than 16 rows.
 void blockTiles(DotBlocking &blocking, unsigned m, unsigned n, unsigned words);
 

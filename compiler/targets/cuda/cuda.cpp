@@ -3,7 +3,7 @@
 #include "compiler/targets/cuda/block/lower_to_blocks.h"
 #include "compiler/targets/cuda/ptx/lowering.h"
 #include "compiler/targets/cuda/ptx/math_library.h"
-#include "compiler/targets/cuda/order_sums.h"
+#include "compiler/targets/cuda/round_sums.h"
 #include "compiler/targets/cuda/ptx/ptx.h"
 #include "compiler/targets/cuda/ptx/ptx_machine.h"
 #include "compiler/targets/cuda/simt/carry_sums.h"
@@ -34,8 +34,8 @@ static block::Gpu gpuOf(const CudaTarget &target) {
 static void explainGeneral(tile::KernelOp kernel, const std::string &why) {
   kernel.walk([&](Operation *op) {
     if (lower::isProduct(op))
-      explain::find(op, "product", "the product takes the general path, without the copy engine: " + why,
-                    "see what products of blocks may stand among (docs/reference/gpu.md)");
+      explain::find(op, "product", "the product takes the general path: " + why,
+                    "docs/design.md has such reasons in a table: products off the block level");
   });
 }
 
@@ -47,7 +47,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
       return failure();
     Progress::step("planning");
     if (options.fpContract)
-      orderSums(kernel);
+      roundSums(kernel);
     OwningOpRef<ModuleOp> blocks;
     std::string why, plan;
     FailureOr<OwningOpRef<ModuleOp>> lowered = OwningOpRef<ModuleOp>();

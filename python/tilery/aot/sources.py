@@ -91,7 +91,8 @@ def header(name: str, entries: Sequence[Entry], device: str, style: Style) -> st
     )
 
     return (
-        f"/* Compiled ahead of time by Tilery. 0: done; otherwise see tilery_aot_error(). Links libtilery_rt. */\n"
+        f"/* Compiled ahead of time by Tilery. 0: done; otherwise see tilery_aot_error(). "
+        f"Links libtilery_rt, which is C++: see tilery_rt.pc. */\n"
         f"#ifndef {guard}\n#define {guard}\n#include <stdint.h>\n{includes}\n"
         f'#ifdef __cplusplus\nextern "C" {{\n#endif\n{functions}#ifdef __cplusplus\n}}\n#endif\n#endif\n'
     )

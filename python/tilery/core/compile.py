@@ -82,6 +82,8 @@ class CompiledKernel:
         return "the CPU" if self.device < 0 else f"GPU {self.device}"
 
     # -- what a language says ----------------------------------------------------------------------------------------
+    language = ""  # in whose words hints are, as `_native.speak` names it
+
     def trace(self) -> Kept:
         """The module with the kernel's IR. Asked for once, and only where the disk cache has no code."""
         raise NotImplementedError
@@ -114,6 +116,7 @@ class CompiledKernel:
 
     def image(self, **options: Any) -> bytes:
         """The machine code; `options` for the compiler beside the call's own."""
+        _native.speak(self.language)
         usual, options = not options, {**self.options, **options}
         code, self._ignored = cache.image(self.function, self.specialisation, self.traced, device=self.device, **options)
         if usual and self.device >= 0:
@@ -169,6 +172,7 @@ class CompiledKernel:
 
     def traced(self) -> Kept:
         """The module, traced where it is not yet."""
+        _native.speak(self.language)
         if self.kept is None:
             with no_collection():
                 self.kept = self.trace()

@@ -1,4 +1,5 @@
-"""Names that programs get wrong: options of decorators and functions, and what a module has."""
+"""Names: of functions that are made, and those that programs get wrong, options of decorators and functions, and what a module
+has."""
 
 from __future__ import annotations
 
@@ -11,6 +12,13 @@ from ..errors import error
 from ..frontend.wording import did_you_mean
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def named(function: _Function, name: str, text: str) -> _Function:
+    """A function that is made, with its name and what it does."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = text
+    return function
 
 
 def takes_options(function: _Function) -> _Function:

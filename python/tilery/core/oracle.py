@@ -101,29 +101,10 @@ def _in_range(name: str, value: Any, dtype: str) -> None:
     """As launches of machine code: an integer must be one that its type holds."""
     if "int" not in dtype or not isinstance(value, int):
         return
-    bits, signed = 8 * _WIDTHS[dtype], not dtype.startswith("u")
+    bits, signed = 8 * _native.byte_width(dtype), not dtype.startswith("u")
     least = -(1 << bits - 1) if signed else 0
     if not least <= value < least + (1 << bits):
         raise kind(OverflowError, TypeError)(f"argument '{name}' is the int {value}, which does not fit into {dtype}")
-
-
-_WIDTHS = {
-    "bool": 1,
-    "int8": 1,
-    "uint8": 1,
-    "float8_e4m3fn": 1,
-    "float8_e5m2": 1,
-    "int16": 2,
-    "uint16": 2,
-    "float16": 2,
-    "bfloat16": 2,
-    "int32": 4,
-    "uint32": 4,
-    "float32": 4,
-    "int64": 8,
-    "uint64": 8,
-    "float64": 8,
-}
 
 
 class OracleLaunch:
@@ -144,9 +125,9 @@ class OracleLaunch:
             if not pointer:
                 slots.append(_bits(value, dtype))
                 continue
-            address, first, size = span(value, _WIDTHS[dtype])
+            address, first, size = span(value, _native.byte_width(dtype))
             slots.append(address)
-            allocations.append((first, size, name, _WIDTHS[dtype]))
+            allocations.append((first, size, name, _native.byte_width(dtype)))
         return slots, allocations
 
     def count(self, grid: Grid, arguments: Mapping[str, Any], on_cpu: bool) -> list[_native.Work]:
@@ -190,10 +171,10 @@ class OracleHostLaunch:
                 _in_range(name, value, dtype)
                 args.append(_bits(value, dtype))
                 continue
-            address, first, size = span(value, _WIDTHS[dtype])
+            address, first, size = span(value, _native.byte_width(dtype))
             args.append((address, *layout(value)))
-            allocations.append((first, size, name, _WIDTHS[dtype]))
-            known.append((name, value, _WIDTHS[dtype]))
+            allocations.append((first, size, name, _native.byte_width(dtype)))
+            known.append((name, value, _native.byte_width(dtype)))
         return args, allocations, known
 
     def count(self, grid: None, arguments: Mapping[str, Any], on_cpu: bool) -> list[_native.Work]:
@@ -209,7 +190,7 @@ class OracleHostLaunch:
         def allocate(extents: Sequence[int], dtype: str) -> int:
             assert self.allocate
             made.append(self.allocate(extents, dtype, tensors[0] if tensors else None))
-            widths.append(_WIDTHS[dtype])
+            widths.append(_native.byte_width(dtype))
             if self.debug:
                 unwritten.fill(made[-1], widths[-1])
             return span(made[-1], widths[-1])[0]

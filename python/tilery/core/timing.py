@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -99,13 +98,3 @@ def unrecorded() -> Iterator[None]:
         yield
     finally:
         _native.record_launches(record)
-
-
-def show_progress(name: str, done: int, count: int) -> None:
-    """Draws how many configurations of a kernel were timed, where standard error is a terminal."""
-    if not sys.stderr.isatty():
-        return
-    width = 24
-    filled = width * done // count
-    line = f"\rtuning {name} [{'#' * filled}{'.' * (width - filled)}] {done}/{count}"
-    print(line, end="\n" if done == count else "", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Python's binary operators and comparisons, as functions."""
+"""Python's binary operators and comparisons, as functions, and what their methods are called but for the underscores."""
 
 from __future__ import annotations
 
@@ -31,4 +31,19 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda a, b: a in b,
     "not in": lambda a, b: a not in b,
 }
-COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+# Those that have a method for the right operand, too.
+ARITHMETIC = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "<<": "lshift",
+    ">>": "rshift",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+}

@@ -276,7 +276,7 @@ def _numbers(
         raise error(
             TypeError,
             f"`{unset[0]}` of `{kernel.application.__name__}` has no value to compile for",
-            hint="give numbers for block sizes, or block_size() to have them chosen",
+            hint=f"give it a number (`{unset[0]}=64` in a signature), or make it block_size() to have one chosen",
         )
     known = {repr(symbol): Symbol(given[label]) for label, symbol in kernel.symbols.items() if label in given}
     metas = [symbol for label, symbol in kernel.symbols.items() if label not in given]

@@ -11,6 +11,7 @@ from ..core.tile.creation import full
 from ..core.tile.types import int64, unwrap
 from ..core.tile.value import native, tensor, to_tensor, tracer, wrap
 from ..errors import error
+from ..frontend.operators import ARITHMETIC, COMPARISONS
 from . import elements
 
 
@@ -343,8 +344,6 @@ def _forward(name: str) -> Callable[..., tensor]:
     return operation
 
 
-for _name in (
-    "add sub mul truediv floordiv mod pow lshift rshift and or xor radd rsub rmul rtruediv rfloordiv rmod rpow rlshift rrshift "
-    "rand ror rxor eq ne lt le gt ge neg invert pos abs"
-).split():
+_REFLECTED = (f"r{name}" for name in ARITHMETIC.values())
+for _name in (*ARITHMETIC.values(), *_REFLECTED, *COMPARISONS.values(), "neg", "invert", "pos", "abs"):
     setattr(Arranged, f"__{_name}__", _forward(f"__{_name}__"))

@@ -17,6 +17,8 @@ from .arguments import Argument, describe, host_name
 class CompiledKernel(compile.CompiledKernel):
     """An application for one kind of call: a kernel and the host function that checks and launches it."""
 
+    language = "ninetoothed"
+
     def __init__(
         self,
         application: Callable[..., Any],

@@ -336,6 +336,13 @@ class Kernel(OwnCopy):
         """What the launcher is to be given beside a call's arguments, the best by the model first."""
         shapes = [tuple(getattr(a, "shape", ())) for a in arguments]
         for t, name, a, shape in zip(self.tensors, self.names, arguments, shapes):
+            if t.source.ndim and a is not None and not hasattr(a, "shape"):
+                got = "a number" if isinstance(a, (int, float)) else with_article(type(a).__name__)
+                raise error(
+                    TypeError,
+                    f"argument `{name}` of kernel `{self.told_name}` must be a tensor, got {got}",
+                    hint=f"pass a NumPy array or torch.tensor({name})",
+                )
             if a is not None:
                 _check_rank(self.application, name, t, len(shape))
         pinned = tuple(1 if arguments[i] is None else shapes[i][d] for i, d, _ in self._sizes)
@@ -514,6 +521,7 @@ def _check_rank(application: Callable[..., Any], name: str, tensor: Tensor, rank
     if rank != tensor.source.ndim:
         raise error(
             ValueError,
-            f"argument `{name}` of kernel `{application.__name__}` must have {tensor.source.ndim} dimensions, got {rank}",
+            f"argument `{name}` of kernel `{application.__name__}` must have {counted(tensor.source.ndim, 'dimension')}, "
+            f"got {rank}",
             hint=f"its arrangement starts from Tensor({tensor.source.ndim})",
         )

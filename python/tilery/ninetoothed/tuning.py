@@ -8,7 +8,8 @@ from typing import Any
 from tilery import _native
 
 from ..core.arrays import copied as copied_tensor
-from ..core.timing import measure, show_progress
+from ..core.progress import Progress
+from ..core.timing import measure
 from ..errors import error
 from ..frontend.fingerprint import sha256
 from .jagged import Rows
@@ -42,15 +43,14 @@ def fastest(
     if known:
         return candidates[json.loads(known)["fastest"]]
     times, failure = [], None
-    for number, candidate in enumerate(candidates):
-        show_progress(name, number, len(candidates))
-        if any(same(candidates[timed], candidate) for _, timed in times):
-            continue
-        try:
-            times.append((measure(lambda c=candidate: run(c), warmup=5, rep=25, mode="median"), number))
-        except RuntimeError as e:
-            failure = e
-    show_progress(name, len(candidates), len(candidates))
+    with Progress(f"tuning {name}", len(candidates)) as bar:
+        for number, candidate in enumerate(bar.each(candidates)):
+            if any(same(candidates[timed], candidate) for _, timed in times):
+                continue
+            try:
+                times.append((measure(lambda c=candidate: run(c), warmup=5, rep=25, mode="median"), number))
+            except RuntimeError as e:
+                failure = e
     if not times:
         raise error(RuntimeError, f"no configuration of kernel `{name}` could be run") from failure
     best = min(times)[1]

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tilery import _native
+
 from ..core.timing import measure
 from ..errors import error
 from .backends.active import driver
@@ -269,7 +271,7 @@ def get_max_simd_tflops(dtype: Any, clock_rate: float | None = None, device: int
     properties = driver.active.utils.get_device_properties(device or 0)
     rate = (clock_rate or properties["sm_clock_rate"]) * 1e3
     if target.backend == "cpu":
-        lanes = (64 if "avx512" in _features() else 32) // max(dtype.itemsize, 4)
+        lanes = (64 if "+avx512f" in _native.target_id("host") else 32) // max(dtype.itemsize, 4)
         return properties["multiprocessor_count"] * rate * lanes * 2 * 2 / 1e12  # two units, two operations
     wide = {80: {float32: 64, float16: 256}}.get(int(target.arch), {float32: 128, float16: 256})
     if dtype not in wide:
@@ -289,12 +291,6 @@ def get_max_tensorcore_tflops(dtype: Any, clock_rate: float | None = None, devic
     if share is None:
         raise error(RuntimeError, f"dtype {dtype} is not supported", hint="types of 8, 16 or 32 bits")
     return properties["multiprocessor_count"] * (clock_rate or properties["sm_clock_rate"]) * 1e3 * half * share * 2 / 1e12
-
-
-def _features() -> str:
-    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-        return next((line for line in file if line.startswith("flags")), "")
-    return ""
 
 
 def cuda_memcheck(**target_kwargs: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

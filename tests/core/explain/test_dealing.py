@@ -66,11 +66,12 @@ def divided_kernel(x, o, N, B: tl.constexpr):
     tl.store(o + i, tl.load(x + i) + i // N)
 
 
-def test_what_bounds_the_whole_launch_is_said_first():
+def test_where_programs_do_next_to_nothing_that_alone_is_said():
+    """A division per element costs nothing beside the beginning of 32768 programs."""
     x = torch.rand(1 << 18)
     (launch,) = divided_kernel.explain(x, torch.empty_like(x), 100, B=8, grid=(len(x) // 8,), seconds=0).launches
     launch.kind.times[:] = [max(0.1, 10 * launch.limits[0][1])]
-    assert [each.fault for each in launch.findings] == ["grid", "division"]
+    assert [each.fault for each in launch.findings] == ["grid"]
 
 
 @pytest.mark.parametrize("block, found", [(8, "each of 32768 programs moves 64 bytes"), (1024, None)])

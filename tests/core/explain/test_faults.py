@@ -62,12 +62,59 @@ def test_a_finding_shows_its_line():
 def test_places_are_looked_up_or_computed():
     """Whole rows by index is what helps the first, tiles of two dimensions the second, a number that counts up others."""
     kinds = {"looked_up": ("looked up", "whole rows"), "put": ("looked up", "whole rows"), "table": ("looked up", "whole rows")}
-    boxes = ["flattened_columns", "columns", "turned_points", *(f"{name}_250" for name in flat_kernels.TURNED)]
+    boxes = ["columns", *(f"{name}_250" for name in flat_kernels.TURNED)]
+    kinds["flattened_columns"] = "division and remainder", "tile((BM, BN)) in the arrangement"
+    kinds["turned_points"] = "division and remainder", "T.copy or T.Parallel(M, N)"
     kinds |= {name: ("division and remainder", "rows[:, None] * N + columns[None, :]") for name in boxes}
     kinds["places_of_squares"] = "computed for each", "a range that counts up"
     for name, (message, hint) in kinds.items():
         (found,) = (each for each in ROWS[name][1]().launches[0].found.findings if each.fault in ("gather", "scatter"))
         assert message in found.message and hint in found.hint, name
+
+
+@tileon.jit
+def scaled_rows_kernel(x, o, N, R: tl.constexpr, B: tl.constexpr):
+    rows, columns = tl.program_id(0) * R + tl.arange(0, R), tl.arange(0, B)
+    places = rows[:, None] * N + columns[None, :]
+    v = tl.load(x + places, mask=columns[None, :] < N, other=0.0)
+    tl.store(o + places, v * tl.rsqrt(tl.sum(v * v, axis=1))[:, None], mask=columns[None, :] < N)
+
+
+def test_a_number_for_each_row_is_read_in_no_other_direction():
+    x = torch.rand(64, 777)
+    (entry,) = scaled_rows_kernel.explain(x, torch.empty_like(x), 777, R=4, B=1024, grid=(16,), seconds=0).launches
+    assert not entry.found.findings
+
+
+@tileon.jit
+def counted_kernel(x, o, n, B: tl.constexpr, BINS: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    tl.atomic_add(o + tl.arange(0, BINS), tl.histogram(tl.load(x + i), BINS))
+
+
+def test_few_updates_hold_nothing_back():
+    x, o = torch.zeros(1 << 16, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
+    for block, found in ((16384, []), (128, ["atomics"])):
+        (entry,) = counted_kernel.explain(x, o, len(x), B=block, BINS=16, grid=(len(x) // block,), seconds=0).launches
+        entry.kind.times[:] = [1.0]
+        assert [each.fault for each in entry.findings if each.fault != "grid"] == found
+
+
+@tileon.jit
+def divided_twice_kernel(x, o, d, B: tl.constexpr):
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + i)
+    first = v // d
+    second = (v + 1) // d
+    tl.store(o + i, first + second)
+
+
+def test_lines_of_one_fault_are_said_together():
+    x = torch.ones(1 << 14, dtype=torch.int32)
+    report = divided_twice_kernel.explain(x, x.clone(), 3, B=1024, grid=(16,), seconds=0)
+    said, page = str(report), report.html()
+    assert said.count("change: ") == said.count("integers are divided") == page.count("integers are divided") == 1
+    assert "first = v // d" in said and "second = (v + 1) // d" in said and "second = (v + 1) // d" in page
 
 
 def test_what_is_near_the_roofline_is_not_held_back(monkeypatch):

@@ -169,12 +169,22 @@ WRONG = {
     "rank": (
         lambda: plain(torch.ones(4, 8), X),
         ValueError,
-        "argument `x` of kernel `copy` must have 1 dimensions, got 2\n  hint: its arrangement starts from Tensor(1)",
+        "argument `x` of kernel `copy` must have 1 dimension, got 2\n  hint: its arrangement starts from Tensor(1)",
     ),
     "rank before the choice of meta symbols": (
         lambda: by_size(torch.ones(4, 8), X),
         ValueError,
-        "argument `x` of kernel `copy` must have 1 dimensions, got 2\n  hint: its arrangement starts from Tensor(1)",
+        "argument `x` of kernel `copy` must have 1 dimension, got 2\n  hint: its arrangement starts from Tensor(1)",
+    ),
+    "list for a tensor": (
+        lambda: by_size([1.0, 2.0], X),
+        TypeError,
+        "argument `x` of kernel `copy` must be a tensor, got a list\n  hint: pass a NumPy array or torch.tensor(x)",
+    ),
+    "number for a tensor of any block size": (
+        lambda: by_size(X, 3),
+        TypeError,
+        "argument `y` of kernel `copy` must be a tensor, got a number\n  hint: pass a NumPy array or torch.tensor(y)",
     ),
     "number for a tensor": (lambda: plain(X, 3), TypeError, "argument `y` of kernel `copy` must be a tensor, got a number"),
     "tensor for a number": (

@@ -14,6 +14,18 @@
 // CHECK: cvt.sat.f32.f32
 // CHECK: .entry summed
 // CHECK: fma.rn.f32 {{%r[0-9]+}}, {{%r[0-9]+}}, {{%r[0-9]+}}, {{%r[0-9]+}};
+
+// A power of two is the hardware's own, denormal ones by way of one 2^24 times as large.
+// CHECK: .entry two
+// CHECK-NOT: fma.rn
+// CHECK: add.rn.f32 {{%r[0-9]+}}, {{%r[0-9]+}}, 0f41C00000;
+// CHECK: ex2.approx.ftz.f32 [[POWER:%r[0-9]+]]
+// CHECK: mul.rn.f32 {{%r[0-9]+}}, [[POWER]], 0f33800000;
+// What is infinite or no number is found by the hardware's rough logarithm.
+// CHECK: .entry logarithm
+// CHECK: lg2.approx.ftz.f32 [[ROUGH:%r[0-9]+]]
+// CHECK: abs.f32 [[SIZE:%r[0-9]+]], [[ROUGH]];
+// CHECK: setp.{{lt|ne}}.f32 {{%p[0-9]+}}, [[SIZE]], 0f7F800000;
 module {
   tile.kernel @computed(%x: !tile.ptr<f32>, %y: !tile.ptr<bf16>, %factor: f32) {
     %zero = arith.constant 0 : i64
@@ -75,6 +87,30 @@ module {
     } : tensor<1024xf32> -> f32
     %place = tile.pointer_access %y : !tile.ptr<f32> -> !tile.access<f32>
     tile.store %place, %sum : !tile.access<f32>, f32
+    tile.return
+  }
+
+  tile.kernel @two(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) {
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %end = arith.constant 1024 : i64
+    %from = tile.access %x, %zero steps(%one) bounds [1](%zero, %end) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<1024xf32>
+    %to = tile.access %y, %zero steps(%one) bounds [1](%zero, %end) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<1024xf32>
+    %values = tile.load %from : !tile.access<1024xf32> -> tensor<1024xf32>
+    %result = math.exp2 %values : tensor<1024xf32>
+    tile.store %to, %result : !tile.access<1024xf32>, tensor<1024xf32>
+    tile.return
+  }
+
+  tile.kernel @logarithm(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) {
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %end = arith.constant 1024 : i64
+    %from = tile.access %x, %zero steps(%one) bounds [1](%zero, %end) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<1024xf32>
+    %to = tile.access %y, %zero steps(%one) bounds [1](%zero, %end) : !tile.ptr<f32>, (i64), (i64, i64) -> !tile.access<1024xf32>
+    %values = tile.load %from : !tile.access<1024xf32> -> tensor<1024xf32>
+    %result = math.log %values : tensor<1024xf32>
+    tile.store %to, %result : !tile.access<1024xf32>, tensor<1024xf32>
     tile.return
   }
 }

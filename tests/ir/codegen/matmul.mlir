@@ -32,8 +32,14 @@
 // What is packed next is asked for: A along K; B, whose rows lie along slivers, where the target gains by it.
 // FAR-COUNT-4: call void @llvm.prefetch.p0({{.*}}, i32 0, i32 2, i32 1)
 // FAR-NOT: call void @llvm.prefetch
+// FAR: define internal void @tilery.dot.float.13x32
 // NEAR-COUNT-2: call void @llvm.prefetch.p0({{.*}}, i32 0, i32 3, i32 1)
 // NEAR-NOT: call void @llvm.prefetch
+// NEAR: define internal void @tilery.dot.float.13x32
+// The kernel asks for the next lines of A's rows, 13 x 16 bytes in each iteration.
+// FAR-COUNT-4: call void @llvm.prefetch.p0({{.*}}, i32 0, i32 3, i32 1)
+// FAR-NOT: call void @llvm.prefetch
+// FAR: call {{.*}}@llvm.fma
 
 // PTX80: .entry matmul_kernel
 // PTX80: cp.async.cg.shared.global

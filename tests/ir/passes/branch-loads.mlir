@@ -83,10 +83,36 @@ tile.kernel @zeros(%ptrs: tensor<32x!tile.ptr<f32>>, %mask: tensor<32xi1>, %begi
 
 // -----
 
-// A block may end behind the tensor in the other arm, too (one more lane than it asks for); what is not 0 stays elsewhere; a store stays.
+// So is what is not 0 there, chosen behind the load; lanes that its mask leaves out are what they were.
+// CHECK-LABEL: tile.kernel @numbers
+// CHECK-NOT:     scf.if
+// CHECK:         %[[ALL:.*]] = tile.splat %arg2 : i1 -> tensor<32xi1>
+// CHECK:         %[[MASK:.*]] = arith.andi %arg1, %[[ALL]]
+// CHECK:         tile.pointer_access %arg0 mask %[[MASK]]
+// CHECK:         %[[X:.*]] = tile.load %{{.*}} other %arg3
+// CHECK:         %[[Y:.*]] = arith.extf %[[X]]
+// CHECK:         %[[Z:.*]] = arith.select %[[ALL]], %[[Y]], %cst{{.*}} : tensor<32xi1>, tensor<32xf32>
+// CHECK:         tile.store %{{.*}}, %[[Z]]
+tile.kernel @numbers(%ptrs: tensor<32x!tile.ptr<f16>>, %mask: tensor<32xi1>, %resume: i1, %edge: tensor<32xf16>, %out: !tile.access<32xf32>) {
+  %least = arith.constant dense<0xFF800000> : tensor<32xf32>
+  %x = scf.if %resume -> (tensor<32xf32>) {
+    %p = tile.pointer_access %ptrs mask %mask : tensor<32xi1> : tensor<32x!tile.ptr<f16>> -> !tile.access<32xf16>
+    %v = tile.load %p other %edge : tensor<32xf16> : !tile.access<32xf16> -> tensor<32xf16>
+    %h = arith.extf %v : tensor<32xf16> to tensor<32xf32>
+    scf.yield %h : tensor<32xf32>
+  } else {
+    scf.yield %least : tensor<32xf32>
+  }
+  tile.store %out, %x : !tile.access<32xf32>, tensor<32xf32>
+  tile.return
+}
+
+// -----
+
+// A block may end behind the tensor in the other arm, too (one more lane than it asks for); what is no number stays elsewhere; a store stays.
 // CHECK-LABEL: tile.kernel @left
 // CHECK-COUNT-3: scf.if
-tile.kernel @left(%ptrs: tensor<32x!tile.ptr<f16>>, %start: i32, %end: i32, %whether: i1, %out: !tile.access<32xf16>) {
+tile.kernel @left(%ptrs: tensor<32x!tile.ptr<f16>>, %start: i32, %end: i32, %whether: i1, %other: tensor<32xf16>, %out: !tile.access<32xf16>) {
   %zero = arith.constant dense<0.0> : tensor<32xf16>
   %one = arith.constant dense<1.0> : tensor<32xf16>
   %c31 = arith.constant 31 : i32
@@ -112,7 +138,7 @@ tile.kernel @left(%ptrs: tensor<32x!tile.ptr<f16>>, %start: i32, %end: i32, %whe
     %v = tile.load %p : !tile.access<32xf16> -> tensor<32xf16>
     scf.yield %v : tensor<32xf16>
   } else {
-    scf.yield %one : tensor<32xf16>
+    scf.yield %other : tensor<32xf16>
   }
   tile.store %out, %y : !tile.access<32xf16>, tensor<32xf16>
   %z = scf.if %whether -> (tensor<32xf16>) {

@@ -219,3 +219,41 @@ tile.kernel @far(%x: !tile.ptr<f32>, %n: i64, %m: i64) {
   tile.store %a1, %one : !tile.access<8xf32>, tensor<8xf32>
   tile.return
 }
+
+// Columns that stay below what they are divided by are themselves, and their quotients 0; others are numbers a lane.
+// CHECK-LABEL: tile.kernel @columns
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i64
+// CHECK: tile.access %{{.*}}, %[[ZERO]] steps(%[[ONE]]) bounds [0]()
+// CHECK: tile.access %{{.*}}, %[[ZERO]] steps(%[[ZERO]]) bounds [0]()
+// CHECK: %[[REST:.*]] = arith.extsi {{.*}} : tensor<64xi32> to tensor<64xi64>
+// CHECK: tile.access %{{.*}}, %[[ZERO]] steps(%[[REST]]) bounds [0]()
+// CHECK: %[[BELOW:.*]] = arith.extsi {{.*}} : tensor<64xi32> to tensor<64xi64>
+// CHECK: tile.access %{{.*}}, %[[ZERO]] steps(%[[BELOW]]) bounds [0]()
+tile.kernel @columns(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>) {
+  %n = arith.constant dense<64> : tensor<64xi32>
+  %most = arith.constant dense<63> : tensor<64xi32>
+  %r = tile.range 0 to 64 : tensor<64xi32>
+  %s = tile.range -1 to 63 : tensor<64xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %same = tile.rem trunc %r, %n : tensor<64xi32>
+  %p0 = tile.add_ptr %xs, %same : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %a0 = tile.pointer_access %p0 : tensor<64x!tile.ptr<f32>> -> !tile.access<64xf32>
+  %v0 = tile.load %a0 : !tile.access<64xf32> -> tensor<64xf32>
+  %none = tile.div floor %r, %n : tensor<64xi32>
+  %p1 = tile.add_ptr %xs, %none : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %a1 = tile.pointer_access %p1 : tensor<64x!tile.ptr<f32>> -> !tile.access<64xf32>
+  %v1 = tile.load %a1 : !tile.access<64xf32> -> tensor<64xf32>
+  %around = tile.rem trunc %r, %most : tensor<64xi32>
+  %p2 = tile.add_ptr %xs, %around : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %a2 = tile.pointer_access %p2 : tensor<64x!tile.ptr<f32>> -> !tile.access<64xf32>
+  %v2 = tile.load %a2 : !tile.access<64xf32> -> tensor<64xf32>
+  %negative = tile.rem floor %s, %n : tensor<64xi32>
+  %p3 = tile.add_ptr %ys, %negative : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %a3 = tile.pointer_access %p3 : tensor<64x!tile.ptr<f32>> -> !tile.access<64xf32>
+  %v01 = arith.addf %v0, %v1 : tensor<64xf32>
+  %sum = arith.addf %v01, %v2 : tensor<64xf32>
+  tile.store %a3, %sum : !tile.access<64xf32>, tensor<64xf32>
+  tile.return
+}

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from tilery import ninetoothed
-from tilery.core import timing
 from tilery.ninetoothed import Tensor, block_size, tuning
 
 FRESH = 256 * random.SystemRandom().randrange(1 << 16)  # what an earlier run of the tests has timed is remembered on disk
@@ -107,14 +106,6 @@ def test_one_that_fails_is_not_chosen(monkeypatch):
     assert tuning.fastest("k", None, candidates, run) == {"n": 2}
     with pytest.raises(RuntimeError, match="no configuration of kernel `k` could be run"):
         tuning.fastest("k", None, candidates[:1], run)
-
-
-def test_progress(capsys, monkeypatch):
-    monkeypatch.setattr(timing.sys.stderr, "isatty", lambda: True, raising=False)
-    timing.show_progress("k", 1, 4)
-    timing.show_progress("k", 4, 4)
-    text = capsys.readouterr().err
-    assert "tuning k [######..................] 1/4" in text and text.endswith("] 4/4\n")
 
 
 ALTERNATIVES = {"num_stages": (1, 2, 3)}, {"num_warps": (4, 8)}, {"num_warps": (4, 8), "num_stages": [1, 2]}

@@ -68,3 +68,15 @@ TEST(Divisor, OfPolynomials) {
   EXPECT_EQ(divisorOf(m), 1);
   EXPECT_EQ(divisorOf(IndexPolynomial()), 256); // 0 is a multiple of anything
 }
+
+TEST(Divisor, EndsInLongChains) {
+  std::string text = "tile.kernel @k(%n: i64) {\n  %s0 = arith.addi %n, %n : i64\n";
+  for (int i = 1; i < 3000; ++i) {
+    std::string last = "%s" + std::to_string(i - 1);
+    text += "  %s" + std::to_string(i) + " = arith.minsi " + last + ", " + last + " : i64\n";
+  }
+  Kernel kernel(text + "  tile.return\n}\n");
+  ASSERT_TRUE(kernel.module);
+  for (int i = 0; i < 3000; ++i)
+    EXPECT_EQ(divisorOf(kernel.result(i)), 1);
+}

@@ -53,3 +53,16 @@ TEST(LaneRuns, ThroughShapes) {
   EXPECT_EQ(laneRun(kernel.result(5)), 9);
   EXPECT_EQ(laneRun(kernel.result(6)), 0) << "lanes of two dimensions";
 }
+
+TEST(LaneRuns, EndInLongChains) {
+  std::string text = "tile.kernel @k() {\n  %s0 = tile.range 0 to 64 : tensor<64xi32>\n";
+  for (int i = 1; i < 3000; ++i) {
+    std::string last = "%s" + std::to_string(i - 1);
+    text += "  %s" + std::to_string(i) + " = arith.addi " + last + ", " + last + " overflow<nsw> : tensor<64xi32>\n";
+  }
+  Kernel kernel(text + "  tile.return\n}\n");
+  ASSERT_TRUE(kernel.module);
+  EXPECT_EQ(laneRun(kernel.result(0)), INT64_MAX);
+  for (int i = 1; i < 3000; ++i)
+    EXPECT_EQ(laneRun(kernel.result(i)), 0);
+}

@@ -7,6 +7,7 @@
 #include "tilery/cache.h"
 #include "tilery/diagnostic.h"
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <thread>
@@ -164,6 +165,24 @@ TEST(EightThreads, UpdateAloneAndTogether) {
     }
   });
   EXPECT_EQ(sum, callers * 10 * (49 * 50 / 2));
+}
+
+// The other mode is tried again after some hundred launches, however many parts each of them has.
+TEST(Threads, DoubtTheOtherModeOnceALaunch) {
+  Threads pool(4);
+  CodeImage image;
+  image.object = objectOf(programLoop(callBody));
+  image.kernels = {{"k", 64, {{"array", DType::I64, true, true}, {"f", DType::I64, false, false}}}};
+  image.kernels[0].updates = Updates::Alone;
+  KernelPtr kernel = load(image).at(0);
+  constexpr double shared = 1e9; // far slower than alone
+  kernel->setCost(shared, false);
+  kernel->setCost(1, true);
+  std::vector<int64_t> array(400, 0);
+  for (int launches = 1; launches <= 3; ++launches) {
+    ASSERT_TRUE(run(*kernel, array, add));
+    EXPECT_NEAR(kernel->cost(false), shared * std::pow(0.99, launches), 1) << launches;
+  }
 }
 
 TEST(EightThreads, ShareAndReplacePanels) {

@@ -45,6 +45,15 @@ unsigned copiesOf(block::RemapOp remap);
 /// How many products of its role have been started since the one that `wait` waits for, at least.
 unsigned startedSince(mlir::Operation *wait, mlir::Value product);
 
+/// A first factor of products in registers: four words of 32 bits for each of the units that an instruction takes.
+struct HeldFactor {
+  layout::Layout units;
+
+  static std::optional<HeldFactor> find(mlir::Value factor, const layout::ProductForm &form, layout::Rows rows);
+  /// Those of these rows and this step of k, in units; nothing if this thread does not hold them.
+  llvm::MutableArrayRef<llvm::Value *> words(llvm::MutableArrayRef<llvm::Value *> all, int64_t rows, int64_t step) const;
+};
+
 class BlockEmitter : lower::ThreadModel {
 public:
   using Parts = llvm::SmallVector<llvm::Value *>; // what a thread holds of a value

@@ -1,6 +1,6 @@
 // Threads copy 16 bytes at a time into a slot; their ends are filled with zeros.
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 // What threads combine along a dimension of a tile in registers, and hand to other warps through shared memory.
 #include "compiler/targets/cuda/block/block_lines.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 // others.
 #include "compiler/analysis/lane_groups.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

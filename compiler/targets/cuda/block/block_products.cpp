@@ -3,7 +3,7 @@
 #include "compiler/block/forms/fragments.h"
 #include "compiler/block/forms/memory.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 
 using namespace mlir;
 
@@ -53,30 +53,6 @@ struct SumPlan {
   layout::Layout outer;
   layout::Rows rows = layout::Rows::InOrder;
 };
-
-/// The registers of a factor a that each product takes: those at (64 rows, 32 bytes of k).
-struct RegisterPlan {
-  layout::Layout outer; // in units of a product's factor
-  unsigned each, elementBits;
-
-  /// The first of them; nothing if this thread's warpgroup does not hold those rows.
-  std::optional<unsigned> first(int64_t rows, int64_t step) const {
-    for (unsigned number = 0; number < outer.extent(layout::Register); ++number)
-      if (auto at = outer.at({{layout::Register, number}}); at[0] == rows && at[1] == step)
-        return number * each;
-    return std::nullopt;
-  }
-};
-
-std::optional<RegisterPlan> registersOf(Value factor, layout::Rows rows) {
-  block::LayoutAttr layout = block::layoutOf(factor.getType());
-  if (!layout)
-    return std::nullopt;
-  unsigned bits = getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth();
-  layout::Layout inner = layout::wgmmaOperandA(bits, rows);
-  std::optional<layout::Layout> outer = layout::divide(layout.getLayout(), inner);
-  return outer ? std::optional(RegisterPlan{*outer, unsigned(inner.extent(layout::Register)), bits}) : std::nullopt;
-}
 
 /// registers: of a thread, as a launch gives them, which the assembler takes for all that there are for one instruction (C7602).
 std::optional<SumPlan> shareOf(const layout::Layout &sums, unsigned registers) {
@@ -144,6 +120,20 @@ unsigned startedSince(Operation *wait, Value product) {
   return count == never ? 0 : count;
 }
 
+std::optional<HeldFactor> HeldFactor::find(Value factor, const layout::ProductForm &form, layout::Rows rows) {
+  block::LayoutAttr layout = block::layoutOf(factor.getType());
+  unsigned bits = getElementTypeOrSelf(factor.getType()).getIntOrFloatBitWidth();
+  std::optional<layout::Layout> units = layout ? layout::divide(layout.getLayout(), form.factor(bits, rows)) : std::nullopt;
+  return units ? std::optional(HeldFactor{*units}) : std::nullopt;
+}
+
+MutableArrayRef<llvm::Value *> HeldFactor::words(MutableArrayRef<llvm::Value *> all, int64_t rows, int64_t step) const {
+  for (unsigned number = 0; number < units.extent(layout::Register); ++number)
+    if (auto at = units.at({{layout::Register, number}}); at[0] == rows && at[1] == step)
+      return all.slice(4 * number, 4);
+  return {};
+}
+
 void BlockEmitter::failProduct(block::MmaStartOp start, const llvm::Twine &what) {
   fail(start, what);
   remember(start, partsOf(start.getC())); // loops around it carry as many
@@ -165,15 +155,14 @@ private:
   std::optional<SumPlan> share;
   WgmmaForm form{};
   std::optional<OperandPlan> inA, inB;
-  std::optional<RegisterPlan> held; // A, where it is not in shared memory
-  Parts sums, factor;               // factor: the registers of A
+  std::optional<HeldFactor> held; // A, where it is not in shared memory
+  Parts sums, factor;             // factor: the registers of A
   bool fresh = false, turns = false;
   llvm::Value *addressA = nullptr, *addressB = nullptr;
   unsigned tiles = 0, steps = 0; // of the sums, along k
 
   llvm::Value *descriptor(llvm::Value *address, uint64_t rest);
   void placeFactors();
-  MutableArrayRef<llvm::Value *> wordsOf(int64_t rows, unsigned step);
   SmallVector<llvm::Value *> turn(unsigned step);
   BlockMachine::WgmmaStep stepOf(unsigned tile, unsigned column, unsigned step, unsigned sums);
   void multiply(llvm::Value *scale);
@@ -190,7 +179,7 @@ bool BlockEmitter::ProductStart::plan() {
   if (sharedA)
     inA = planOf(sharedA, false);
   else
-    held = registersOf(start.getA(), share->rows);
+    held = HeldFactor::find(start.getA(), block::formOf(start), share->rows);
   inB = planOf(start.getB().getType(), true);
   auto typeA =
       WgmmaForm::typeOf(sharedA ? sharedA.getElementType() : getElementTypeOrSelf(start.getA().getType()), start.getAUnsigned());
@@ -203,6 +192,16 @@ bool BlockEmitter::ProductStart::plan() {
   return true;
 }
 
+/// The factor is made in front of the loop.
+static bool staysFor(Operation *loop, Value factor) { return loop && !loop->isAncestor(factor.getParentBlock()->getParentOp()); }
+
+static Operation *loopAround(Operation *op) {
+  do
+    op = op->getParentOp();
+  while (op && !isa<scf::ForOp, scf::WhileOp>(op));
+  return op;
+}
+
 void BlockEmitter::ProductStart::emit() {
   sums = in.partsOf(start.getC());
   Parts factors = in.reading.lookup(start.getC());
@@ -211,6 +210,10 @@ void BlockEmitter::ProductStart::emit() {
   turns = held && in.unturned.contains(start.getA());
   if (held)
     factor = turns ? in.unturned.lookup(start.getA()) : in.packed(start.getA());
+  // The assembler (13.0) may give registers that a factor keeps for a loop to the first factor of another product, which is made in the loop,
+  // and multiplies with that from the second turn on.
+  if (held && !turns && staysFor(loopAround(start), start.getA()))
+    in.machine.copyRegisters(in.e, factor);
   llvm::Value *scale = in.i32(fresh ? 0 : 1);
   if (start.getClear() && !fresh)
     scale = b.CreateZExt(b.CreateNot(in.scalar(start.getClear())), b.getInt32Ty());
@@ -242,22 +245,16 @@ void BlockEmitter::ProductStart::placeFactors() {
   constexpr int64_t many = 3;
   auto loop = start->getParentOfType<scf::ForOp>();
   bool isFull = loop && llvm::range_size(loop.getBody()->getOps<block::MmaStartOp>()) >= many;
-  auto staysFor = [&](Value factor) { return isFull && !loop->isAncestor(factor.getParentBlock()->getParentOp()); };
-  if (inA && staysFor(start.getA()))
+  if (inA && isFull && staysFor(loop, start.getA()))
     addressA = in.machine.here(in.e, addressA);
-  if (staysFor(start.getB()))
+  if (isFull && staysFor(loop, start.getB()))
     addressB = in.machine.here(in.e, addressB);
-}
-
-MutableArrayRef<llvm::Value *> BlockEmitter::ProductStart::wordsOf(int64_t rows, unsigned step) {
-  std::optional<unsigned> first = held->first(rows, step);
-  return first ? MutableArrayRef(factor).slice(*first * held->elementBits / 32, 4) : MutableArrayRef<llvm::Value *>();
 }
 
 SmallVector<llvm::Value *> BlockEmitter::ProductStart::turn(unsigned step) {
   SmallVector<llvm::Value *> turned;
   for (unsigned t = 0; turns && t < tiles; ++t) {
-    auto words = wordsOf(share->outer.at({{layout::Register, t}})[0], step);
+    auto words = held->words(factor, share->outer.at({{layout::Register, t}})[0], step);
     in.turnWords(words);
     llvm::append_range(turned, words);
   }
@@ -270,7 +267,7 @@ BlockMachine::WgmmaStep BlockEmitter::ProductStart::stepOf(unsigned tile, unsign
   BlockMachine::WgmmaStep step;
   step.sums = sums;
   if (held) {
-    llvm::append_range(step.a, wordsOf(at[0], number));
+    llvm::append_range(step.a, held->words(factor, at[0], number));
     if (step.a.empty())
       in.fail(start, "takes rows of its first factor that other warpgroups hold");
   } else {

@@ -1,7 +1,7 @@
 // Reductions and scans of tiles in registers: a thread's own elements, then those of lanes, then those of warps.
 #include "compiler/targets/cuda/block/block_emitter.h"
 #include "compiler/targets/cuda/block/block_lines.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include <set>
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 
 using namespace mlir;
 

@@ -4,7 +4,7 @@
 // rows that wrap and columns that share scales are divisions.
 #include "compiler/targets/cuda/block/block_scales.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

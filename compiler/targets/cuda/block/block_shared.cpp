@@ -4,7 +4,7 @@
 #include "compiler/block/forms/memory.h"
 #include "compiler/layout/registers.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 
 using namespace mlir;
 

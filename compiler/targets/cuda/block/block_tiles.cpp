@@ -5,7 +5,7 @@
 #include "compiler/lower/branch.h"
 #include "compiler/lower/pull.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include <map>
 
 using namespace mlir;

@@ -2,6 +2,7 @@
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/recognise/explain.h"
 #include "compiler/block/recognise/find_kernel.h"
+#include "compiler/block/recognise/kernel_work.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/passes/passes.h"
 #include "compiler/lower/verify_code.h"
@@ -15,11 +16,27 @@ using namespace mlir;
 
 namespace tilery::cuda {
 namespace {
+/// Which threads have loaded what is stored, is known of one argument only.
+bool loadsBesideStores(tile::KernelOp kernel) {
+  SmallVector<Value> places = block::storedPlaces(kernel);
+  auto isOfAnother = [&](tile::LoadOp load) {
+    return llvm::any_of(places, [&](Value place) { return block::rootOf(place) != block::rootOf(load.getPlace()); });
+  };
+  auto meets = [&](tile::LoadOp load) {
+    return !block::isFactor(load) && isOfAnother(load) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return kernel.walk(meets).wasInterrupted();
+}
+
 /// The kernel is a product, of more steps than none, or loops with products.
 bool multiplies(tile::KernelOp kernel, bool disjoint, std::string &why) {
   std::optional<block::FoundKernel> found = block::findAnyKernel(kernel, why);
   if (found && !disjoint && std::visit([](auto &each) { return each.loadsBehindStores; }, *found)) {
     why = "it loads after it has stored, from arguments that may overlap";
+    return false;
+  }
+  if (found && !disjoint && loadsBesideStores(kernel)) {
+    why = "it loads, beside its factors, from arguments that may overlap what it stores";
     return false;
   }
   auto *product = found ? std::get_if<block::ProductKernel>(&*found) : nullptr;

@@ -1,5 +1,6 @@
 #include "compiler/targets/cuda/mma/mma.h"
 #include "compiler/lower/loop.h"
+#include "compiler/targets/cuda/mma/warp_product.h"
 
 using namespace mlir;
 
@@ -54,6 +55,16 @@ void MmaEmitter::pass(const Pass &pass) {
   machine.waitCopies(e, 0);
   barrier(); // the last stage has been read
   transferResult(pass, accumulators, true);
+}
+
+void MmaEmitter::placeLanes() {
+  unsigned warps = plan.warpRows * plan.warpColumns;
+  lane = b.CreateAnd(thread, 31);
+  warp = b.CreateLShr(thread, 5);
+  works = warps < threads / 32 ? b.CreateICmpULT(warp, e.i64(warps)) : nullptr;
+  warp = b.CreateAnd(warp, warps - 1); // both are powers of two
+  warpRow = b.CreateMul(b.CreateUDiv(warp, e.i64(plan.warpColumns)), e.i64(16 * plan.tilesM));
+  warpColumn = b.CreateMul(b.CreateURem(warp, e.i64(plan.warpColumns)), e.i64(8 * plan.tilesN));
 }
 
 MmaEmitter::Carried MmaEmitter::repeat(llvm::Value *from, llvm::Value *to, Carried init,
@@ -136,47 +147,58 @@ MmaEmitter::Carried MmaEmitter::products(const Pass &pass, Carried accumulators)
 }
 
 MmaEmitter::Carried MmaEmitter::multiplyStage(llvm::Value *stage, Carried accumulators, int64_t first) {
-  for (int64_t k = 0; k < plan.a.k / plan.form.depth(); ++k) {
-    Fragments fragments = loadFragments(stage, k);
-    for (unsigned mi = 0; plan.a.inRegisters && mi < plan.tilesM; ++mi)
-      fragments.a.push_back(fragmentOfFactor(mi, first + k));
-    multiplyFragments(fragments, accumulators);
-  }
+  layout::Layout tiles = plan.tiles();
+  WarpProduct product(e, machine, plan.form, tiles, b.CreateTrunc(lane, b.getInt32Ty()), b.CreateTrunc(warp, b.getInt32Ty()));
+  [[maybe_unused]] bool reads =
+      product.read(false, plan.b.layout(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), stage, plan.a.bytes()));
+  llvm::SmallVector<llvm::Value *, 4> words;
+  if (!plan.a.inRegisters)
+    reads &= product.read(true, plan.a.layout(), stage);
+  assert(reads && "stages lie as warps read them");
+  // Two tiles of 16 x 8 side by side are what an instruction of depth 16 takes: upper and lower rows of the first, then of the second.
+  product.held = [&](int64_t rows, unsigned step) {
+    words.clear();
+    for (unsigned i = 0; i < 4; ++i)
+      words.push_back(b.CreateBitCast(factor[(2 * rows + i % 2) * (plan.k / 8) + 2 * (first + step) + i / 2], b.getInt32Ty()));
+    return llvm::ArrayRef(words);
+  };
+  product.emit(plan.b.k / plan.form.depth(), accumulators);
   return accumulators;
 }
 
-void MmaEmitter::transferRegisters(Carried &accumulators, bool store) {
+// Between accumulators and what holds the result of an op: neighbours of a row, in memory or (`isHeld`) a variable.
+void MmaEmitter::transfer(llvm::Value *pointer, llvm::MutableArrayRef<llvm::Value *> own, bool isHeld, bool store) {
   Type element = lower::elementOf(op->getResult(0));
   bool isFloat = isa<FloatType>(element), small = isFloat && lower::isSmallFloat(element);
-  llvm::Type *sums = e.vectorOf(sum, 2), *type = e.vectorOf(e.valueType(element), 2);
-  for (unsigned mi = 0; mi < plan.tilesM; ++mi)
-    for (unsigned half = 0; half < 2; ++half)
-      for (unsigned ni = 0; ni < plan.tilesN; ++ni) {
-        llvm::AllocaInst *part = result[(2 * mi + half) * plan.tilesN + ni];
-        llvm::Value **pair = &accumulators[(mi * plan.tilesN + ni) * 4 + 2 * half];
-        if (!store) {
-          llvm::Value *value = b.CreateLoad(type, part);
-          value = small ? e.widenFloat(value, element) : isFloat ? value : b.CreateSExtOrTrunc(value, sums);
-          for (unsigned i = 0; i < 2; ++i)
-            pair[i] = b.CreateExtractElement(value, uint64_t(i));
-          continue;
-        }
-        llvm::Value *value = llvm::PoisonValue::get(sums);
-        for (unsigned i = 0; i < 2; ++i)
-          value = b.CreateInsertElement(value, pair[i], uint64_t(i));
-        b.CreateStore(small ? e.narrowFloat(value, element) : isFloat ? value : b.CreateSExtOrTrunc(value, type), part);
-      }
+  unsigned count = own.size();
+  llvm::Type *values = e.vectorOf(e.valueType(element), count), *sums = e.vectorOf(sum, count);
+  llvm::Align align(lower::elementBytes(element) * count);
+  if (!store) {
+    llvm::Value *value = b.CreateAlignedLoad(isHeld ? values : e.vectorOf(e.memoryType(element), count), pointer, align);
+    value = isHeld ? value : e.fromMemory(value, element);
+    value = small ? e.widenFloat(value, element) : isFloat ? value : b.CreateSExtOrTrunc(value, sums);
+    for (unsigned i = 0; i < count; ++i)
+      own[i] = count == 1 ? value : b.CreateExtractElement(value, uint64_t(i));
+    return;
+  }
+  llvm::Value *value = count == 1 ? own[0] : llvm::PoisonValue::get(sums);
+  for (unsigned i = 0; count > 1 && i < count; ++i)
+    value = b.CreateInsertElement(value, own[i], uint64_t(i));
+  value = small ? e.narrowFloat(value, element) : isFloat ? value : b.CreateSExtOrTrunc(value, values);
+  b.CreateAlignedStore(isHeld ? value : e.toMemory(value, element), pointer, align);
 }
 
-// Between registers and the result's buffer, two neighbours of a row at once where rows are even.
+// Two neighbours of a row at once where rows are even.
 void MmaEmitter::transferResult(const Pass &pass, Carried &accumulators, bool store) {
+  llvm::MutableArrayRef<llvm::Value *> all(accumulators);
+  for (unsigned i = 0; i < result.size(); ++i) { // by rows: of a tile of 16 the upper ones, then the lower ones
+    unsigned row = i / plan.tilesN, tile = row / 2 * plan.tilesN + i % plan.tilesN;
+    transfer(result[i], all.slice(4 * tile + 2 * (row % 2), 2), /*isHeld=*/true, store);
+  }
   if (!result.empty())
-    return transferRegisters(accumulators, store);
-  Type element = lower::elementOf(op->getResult(0));
-  unsigned bytes = lower::elementBytes(element), pair = plan.n % 2 ? 1 : 2;
+    return;
+  unsigned pair = plan.n % 2 ? 1 : 2;
   bool wholeRows = plan.m % plan.a.paddedRows == 0, wholeColumns = plan.n % plan.b.paddedRows == 0;
-  bool isFloat = isa<FloatType>(element), small = isFloat && lower::isSmallFloat(element);
-  llvm::Type *type = e.vectorOf(e.memoryType(element), pair), *sums = e.vectorOf(sum, pair);
   llvm::Value *firstRow = b.CreateAdd(warpRow, b.CreateLShr(lane, 2)), *zero = e.i64(0);
   llvm::Value *firstColumn = b.CreateAdd(warpColumn, b.CreateShl(b.CreateAnd(lane, 3), 1));
   firstRow = b.CreateAdd(firstRow, pass.row ? pass.row : zero);
@@ -184,29 +206,14 @@ void MmaEmitter::transferResult(const Pass &pass, Carried &accumulators, bool st
   llvm::Value *matrix = b.CreateMul(pass.batch ? pass.batch : zero, e.i64(plan.m));
   llvm::Value *memory = evaluator.scratchPointer(buffer);
 
-  auto element2 = [&](unsigned at, llvm::Value *row, llvm::Value *column) {
+  auto move = [&](unsigned at, llvm::Value *row, llvm::Value *column) {
     if (!store && !wholeRows) // elements that do not exist may start from anything
       row = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, e.i64(plan.m - 1));
     if (!store && !wholeColumns)
       column = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, column, e.i64(plan.n - pair));
     llvm::Value *offset = b.CreateAdd(b.CreateMul(b.CreateAdd(matrix, row), e.i64(plan.n)), column);
-    llvm::Value *pointer = b.CreateGEP(e.memoryType(element), memory, offset);
-    llvm::Align align(bytes * pair);
-    if (!store) {
-      llvm::Value *value = e.fromMemory(b.CreateAlignedLoad(type, pointer, align), element);
-      value = small ? e.widenFloat(value, element) : isFloat ? value : b.CreateSExtOrTrunc(value, sums);
-      for (unsigned i = 0; i < pair; ++i)
-        accumulators[at + i] = pair == 1 ? value : b.CreateExtractElement(value, uint64_t(i));
-      return;
-    }
-    llvm::Value *value = pair == 1 ? accumulators[at] : llvm::PoisonValue::get(sums);
-    for (unsigned i = 0; pair > 1 && i < pair; ++i)
-      value = b.CreateInsertElement(value, accumulators[at + i], uint64_t(i));
-    if (small)
-      value = e.narrowFloat(value, element);
-    else if (!isFloat)
-      value = b.CreateSExtOrTrunc(value, e.vectorOf(e.valueType(element), pair));
-    b.CreateAlignedStore(e.toMemory(value, element), pointer, align);
+    llvm::Type *type = e.memoryType(lower::elementOf(op->getResult(0)));
+    transfer(b.CreateGEP(type, memory, offset), all.slice(at, pair), /*isHeld=*/false, store);
   };
   for (unsigned mi = 0; mi < plan.tilesM; ++mi)
     for (unsigned half = 0; half < 2; ++half) {
@@ -219,7 +226,7 @@ void MmaEmitter::transferResult(const Pass &pass, Carried &accumulators, bool st
           for (unsigned i = 0; i < 2; i += pair) {
             llvm::Value *column = b.CreateAdd(firstColumn, e.i64(8 * ni + i));
             kernel.when(store && !wholeColumns ? b.CreateICmpSLT(column, e.i64(plan.n)) : nullptr,
-                        [&] { element2((mi * plan.tilesN + ni) * 4 + 2 * half + i, row, column); });
+                        [&] { move((mi * plan.tilesN + ni) * 4 + 2 * half + i, row, column); });
           }
       });
     }

@@ -24,9 +24,6 @@ public:
   llvm::ArrayRef<llvm::AllocaInst *> result;
 
 private:
-  struct Fragments {
-    llvm::SmallVector<llvm::SmallVector<llvm::Value *, 8>> a, b; // of each row and column of tiles
-  };
   /// Which part of the result is computed: i64, null where there is only one.
   struct Pass {
     llvm::Value *batch = nullptr, *row = nullptr, *column = nullptr; // row, column: of its first element
@@ -36,27 +33,15 @@ private:
   // mma.cpp
   void pass(const Pass &pass);
   Carried products(const Pass &pass, Carried accumulators);
+  void placeLanes();
   /// The instructions of a stage; `first`: the number of its first one in the whole of k, where the first factor is in registers.
   Carried multiplyStage(llvm::Value *stage, Carried accumulators, int64_t first = 0);
   /// for (i = from; i < to; ++i), with values carried. Nothing is emitted ahead of the loop.
   Carried repeat(llvm::Value *from, llvm::Value *to, Carried init,
                  llvm::function_ref<Carried(llvm::Value *, llvm::ArrayRef<llvm::Value *>)> body);
   void transferResult(const Pass &pass, Carried &accumulators, bool store);
-  /// The same where the result lies in registers.
-  void transferRegisters(Carried &accumulators, bool store);
+  void transfer(llvm::Value *pointer, llvm::MutableArrayRef<llvm::Value *> own, bool isHeld, bool store);
   void barrier() { machine.barrier(e); }
-
-  // mma_fragments.cpp
-  /// Fragments come by ordinary loads instead of ldmatrix, which transposes elements of 16 bits only.
-  bool loadsElements(const MmaOperand &operand) const {
-    return plan.form.kind == MmaForm::F64 || (!operand.kMajor && operand.elementBytes > 2);
-  }
-  void placeLanes();
-  /// Of the stage's k-th instruction.
-  Fragments loadFragments(llvm::Value *stage, int64_t k);
-  /// Of the k-th instruction of all.
-  llvm::SmallVector<llvm::Value *, 8> fragmentOfFactor(unsigned tile, int64_t k);
-  void multiplyFragments(const Fragments &fragments, Carried &accumulators);
 
   // mma_stage.cpp
   /// What step `iteration` / chunks of the operands has from its chunk `iteration` % chunks on.
@@ -75,9 +60,8 @@ private:
   llvm::Type *sum = nullptr;     // of an accumulator
   int buffer;                    // of the result
   llvm::Value *staging;
-  llvm::Value *lane = nullptr, *warpRow = nullptr, *warpColumn = nullptr;
-  llvm::Value *works = nullptr;                   // this warp's part is nobody else's, too; null: all warps'
-  llvm::Value *laneA = nullptr, *laneB = nullptr; // bytes from a stage's begin to what this lane loads of its first fragment
+  llvm::Value *lane = nullptr, *warp = nullptr, *warpRow = nullptr, *warpColumn = nullptr;
+  llvm::Value *works = nullptr; // this warp's part is nobody else's, too; null: all warps'
 };
 
 } // namespace tilery::cuda

@@ -1,5 +1,6 @@
 #pragma once
 // How one dot or contraction of the general path runs: instruction, warps, staging of the operands. A value, printed with the plan.
+#include "compiler/layout/layout.h"
 #include "compiler/lower/product.h"
 #include "compiler/targets/cuda/ptx/mma_form.h"
 #include "compiler/targets/cuda/ptx/target.h"
@@ -23,6 +24,12 @@ struct MmaOperand {
     int64_t row = (kMajor ? k : paddedRows) * elementBytes;
     return kMajor || elementBytes == 2 ? (row + 15) / 16 * 16 | 16 : (row + 127) / 128 * 128 + 32;
   }
+  /// (rows, k) -> Offset in elements.
+  layout::Layout layout() const {
+    int64_t line = stride() / elementBytes;
+    layout::Layout result({{layout::Offset, line * (kMajor ? paddedRows : k)}});
+    return result.add(layout::dim(0), paddedRows, {kMajor ? line : 1}).add(layout::dim(1), k, {kMajor ? 1 : line});
+  }
   int64_t bytes() const { return inRegisters ? 0 : stride() * (kMajor ? paddedRows : k); }
 };
 
@@ -41,6 +48,12 @@ struct MmaPlan : lower::ProductPlan {
   int64_t passesM() const { return (m + passRows - 1) / passRows; }
   int64_t passesN() const { return (n + passColumns - 1) / passColumns; }
   int64_t stageBytes() const { return a.bytes() + b.bytes(); }
+  /// Register, Warp -> tiles of 16 x 8 of a pass.
+  layout::Layout tiles() const {
+    layout::Layout result({{layout::dim(0), warpRows * tilesM}, {layout::dim(1), warpColumns * tilesN}});
+    result.add(layout::Register, tilesN, {0, 1}).add(layout::Register, tilesM, {1, 0});
+    return result.add(layout::Warp, warpColumns, {0, tilesN}).add(layout::Warp, warpRows, {tilesM, 0});
+  }
   /// The result is read at once before and written at once after: its memory can hold the stages meanwhile.
   bool atOnce() const { return batch * passesM() * passesN() == 1; }
   void print(llvm::raw_ostream &stream) const override;

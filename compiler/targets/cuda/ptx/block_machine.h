@@ -54,9 +54,6 @@ public:
   /// Makes this thread's ordinary writes to shared memory visible to the copy engine and the tensor cores.
   virtual void fenceProxy(lower::Emitter &e) = 0;
 
-  // -- shared memory by address
-  /// A value or vector of 1 to 16 bytes, aligned to its size. `peer`: the address is of another block.
-  virtual Value *loadShared(lower::Emitter &e, llvm::Type *type, Value *address, bool peer) = 0;
   /// The way back from loadMatrices: 1, 2 or 4 matrices, an i32 of each, to the rows at these addresses.
   virtual void storeMatrices(lower::Emitter &e, Value *row, Values matrices, bool transposed) = 0;
 

@@ -1,5 +1,4 @@
 #include "compiler/targets/cuda/ptx/target.h"
-#include <algorithm>
 #include <charconv>
 
 namespace tilery::cuda {
@@ -50,11 +49,11 @@ unsigned ptxVersion(int driverVersion) {
   struct {
     int driver;
     unsigned ptx;
-  } table[] = {{13000, 90}, {12090, 88}, {12080, 87}, {12070, 86}, {12050, 85}, {12040, 84},
-               {12030, 83}, {12020, 82}, {12010, 81}, {12000, 80}, {11080, 78}};
+  } table[] = {{12080, 87}, {12070, 86}, {12050, 85}, {12040, 84}, {12030, 83},
+               {12020, 82}, {12010, 81}, {12000, 80}, {11080, 78}}; // newer ones bring no instruction that is used
   for (auto [driver, ptx] : table)
     if (driverVersion >= driver)
-      return std::min(ptx, 87u);
+      return ptx;
   return 75;
 }
 

@@ -77,7 +77,8 @@ public:
   /// Lets the launch after this one begin.
   virtual void letLaunchFollow(lower::Emitter &e) = 0;
 
-  /// A value or vector of 1 to 16 bytes to an address, aligned to its size. `peer`: that is of another block.
+  /// A value or vector of 1 to 16 bytes at an address, aligned to its size. `peer`: that is of another block.
+  virtual Value *loadShared(lower::Emitter &e, llvm::Type *type, Value *address, bool peer) = 0;
   virtual void storeShared(lower::Emitter &e, Value *address, Value *value, bool peer) = 0;
 
   // -- matrices of 8 x 8. All threads of a warp take part.

@@ -15,6 +15,7 @@ SHORT = 0.05  # milliseconds: of shorter launches, launching itself is a large p
 NEAR = 0.5  # a share of the roofline
 ENOUGH = 0.75  # from which nothing in the source can be much of the time
 LARGE = 0.25  # a share of the time that functions take by themselves
+FEW_UPDATES = 0.05  # a share of the bytes that programs ask for
 _MANY = 64  # programs for each processor
 _FEW_BYTES, _FEW_OPERATIONS = 512, 1024
 LAUNCH = (0.01, 0.03)  # of such, on a CPU and on a GPU, it is most

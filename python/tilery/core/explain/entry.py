@@ -10,8 +10,8 @@ from typing import Any
 from ..launches import Kind
 from ..timing import quantile
 from . import roofline
-from .dealing import ENOUGH, LARGE, LAUNCH, NEAR, SHORT, idle, processors_of, small
-from .found import Found
+from .dealing import ENOUGH, FEW_UPDATES, LARGE, LAUNCH, NEAR, SHORT, idle, processors_of, small
+from .found import Found, line
 
 
 @dataclass
@@ -105,15 +105,25 @@ class Entry:
 
     @property
     def findings(self) -> list[Any]:
-        """What holds it back: fault, message, hint, chain of source places. First what bounds the whole launch, whatever its
-        programs do; what the others cost is not known but of functions."""
+        """What holds it back: fault, message, hint, chain of source places. Where programs begin and end for next to no work,
+        that alone; else first what bounds the whole launch, whatever its programs do. What the others cost is not known but of
+        functions."""
         grids = [work.grid for work in self.found.works]
         kernel = self.found.kernel
         unfilled = idle(grids, processors_of(self.device), self.judged, self.device, kernel)
         programs, operations = sum(math.prod(grid) for grid in grids), self.products + self.operations
-        begun = small(programs, self.bytes_asked, operations, self.device, kernel) if self.is_far else []
-        made = [each for each in self.found.findings if each.fault != "small" or not self.is_read_once]
-        return [*begun, *unfilled, *([] if self.is_near else [*made, *self._functions])]
+        unhurried = self.is_far or (self.is_cached and not self.is_short)
+        begun = small(programs, self.bytes_asked, operations, self.device, kernel) if unhurried else []
+        made = [each for each in self.found.findings if self._counts(each)]
+        return begun or [*unfilled, *([] if self.is_near else [*made, *self._functions])]
+
+    def _counts(self, finding: Any) -> bool:
+        """Does larger tiles' advice help, where elements do not lie apart; are there more than a few updates?"""
+        if finding.fault == "small":
+            apart = {line(each) for each in self.found.findings if each.fault in ("gather", "scatter")}
+            return not self.is_read_once and line(finding) not in apart
+        updated = sum(argument.updated for work in self.found.works for argument in work.arguments)
+        return finding.fault != "atomics" or updated >= FEW_UPDATES * self.bytes_asked
 
     @property
     def _functions(self) -> list[Any]:
@@ -140,8 +150,14 @@ class Entry:
     @property
     def is_far(self) -> bool:
         """Is not short, and far from what the machine allows?"""
-        time, reached = self.judged, self.reached
-        return time is not None and time > SHORT and reached is not None and reached < NEAR
+        reached = self.reached
+        return not self.is_short and reached is not None and reached < NEAR
+
+    @property
+    def is_short(self) -> bool:
+        """Is launching itself a large part of it, or is its time not known?"""
+        time = self.judged
+        return time is None or time <= SHORT
 
     @property
     def without_findings(self) -> str:

@@ -38,8 +38,8 @@ class Found:
         """What holds it back: as code was made, then as its sizes are."""
         made = list(self._made.findings) if self._made else []
         made += self._spills
-        known = {(each.fault, _line(each)) for each in made}
-        return made + [each for work in self.works for each in work.findings if (each.fault, _line(each)) not in known]
+        known = {(each.fault, line(each)) for each in made}
+        return made + [each for work in self.works for each in work.findings if (each.fault, line(each)) not in known]
 
     @property
     def steps(self) -> list[Any]:
@@ -95,7 +95,8 @@ def _spilled(count: int, kernel: Any) -> Finding:
     )
 
 
-def _line(finding: Any) -> tuple[str, int]:
+def line(finding: Any) -> tuple[str, int]:
+    """Its file and number; "" and 0: none is known."""
     return (finding.chain[0].file, finding.chain[0].line) if finding.chain else ("", 0)
 
 

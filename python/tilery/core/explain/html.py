@@ -9,7 +9,7 @@ from typing import Any
 
 from . import diagrams, pictures
 from .entry import Entry
-from .text import facts, head, place
+from .text import alike, facts, head, place
 
 _STYLE = """
 :root {
@@ -67,7 +67,7 @@ def _section(entry: Entry) -> str:
         parts.append(f"<details><summary>arrangement, with small numbers</summary>{arrangement}</details>")
     findings = entry.findings
     parts.append("<h3>What holds it back</h3>" if findings else f"<p>{entry.without_findings.capitalize()}.</p>")
-    parts += map(_finding, findings)
+    parts += map(_finding, alike(findings))
     for text in ("plan", "passes"):
         if shown := escape(entry.found.text(text)):
             parts.append(f"<details><summary>{escape(f'asm[{text!r}]')}</summary><pre>{shown}</pre></details>")
@@ -78,10 +78,11 @@ def _at(step: Any) -> str:
     return f'<span class="faint">line {step.chain[0].line}</span> ' if step.chain else ""
 
 
-def _finding(each: Any) -> str:
+def _finding(group: Sequence[Any]) -> str:
+    each = group[0]
     where = f" <span class=\"faint\">{escape(place(each.chain))}</span>" if each.chain else ""
     said = f"{escape(each.message)}. <b>Change:</b> {escape(each.hint)}."
-    return f'<p><span class="fault">{escape(each.fault)}</span>{where}<br>{said}</p>{_lines(each.chain)}'
+    return f'<p><span class="fault">{escape(each.fault)}</span>{where}<br>{said}</p>{"".join(_lines(one.chain) for one in group)}'
 
 
 def _lines(chain: Sequence[Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..timing import quantile
 from . import roofline
+from .dealing import definition
 from .entry import Entry
 from .found import Block
 
@@ -36,7 +37,8 @@ def source(chain: Sequence[Any]) -> str:
 
 def head(entry: Entry) -> str:
     grids = ", ".join(" x ".join(map(str, _shown(work.grid))) + " programs" for work in entry.found.works)
-    return f"{entry.name}" + (f": {grids}" if grids else "") + f" ({entry.kind.given})"
+    where = f", {defined[0].file}:{defined[0].line}" if (defined := definition(entry.found.kernel)) else ""
+    return f"{entry.name}" + (f": {grids}" if grids else "") + f" ({entry.kind.given}){where}"
 
 
 def _shown(grid: Sequence[int]) -> list[int]:
@@ -128,13 +130,22 @@ def text(entry: Entry) -> str:
         lines += [f"    {_with_line(each)}" for each in entry.found.steps]
     findings = entry.findings
     lines.append("  what holds it back" if findings else f"  {entry.without_findings}")
-    for each in findings:
+    for each, *others in alike(findings):
         where = f"{place(each.chain)}: " if each.chain else ""
         lines.append(f"    {where}{each.fault}: {each.message}")
         if source(each.chain):
             lines.append(f"      {source(each.chain)}")
+        lines += [f"      {place(other.chain)}: {source(other.chain)}" for other in others if other.chain]
         lines.append(f"      change: {each.hint}")
     return "\n".join(lines)
+
+
+def alike(findings: Sequence[Any]) -> list[list[Any]]:
+    """Those that say the same of several lines together, in the order of the first."""
+    groups: dict[tuple[str, str, str], list[Any]] = {}
+    for each in findings:
+        groups.setdefault((each.fault, each.message, each.hint), []).append(each)
+    return list(groups.values())
 
 
 def _with_line(step: Any) -> str:

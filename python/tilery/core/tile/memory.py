@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import error
+from ..names import named
 from .coded import coded, coded_pointer
 from .creation import cast
 from .types import unwrap
@@ -124,9 +125,7 @@ def _atomic(name: str, kind: str) -> Callable[..., tensor]:
             native().atomic_rmw(kind, pointer, plain(val), unwrap(mask), unwrap(sem) or "acq_rel", unwrap(scope) or "gpu")
         )
 
-    function.__name__ = function.__qualname__ = f"atomic_{name}"
-    function.__doc__ = f"Atomic {name}, elementwise; returns the values before."
-    return member(function)
+    return member(named(function, f"atomic_{name}", f"Atomic {name}, elementwise; returns the values before."))
 
 
 atomic_add, atomic_max, atomic_min, atomic_and = (_atomic(n, n) for n in ("add", "max", "min", "and"))

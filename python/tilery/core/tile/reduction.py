@@ -9,6 +9,7 @@ from tilery import _native
 
 from ...errors import error
 from ...frontend.trace import Region
+from ..names import named
 from . import creation, types
 from . import shape as shapes
 from .types import float32, int32, uint32, unwrap
@@ -69,9 +70,7 @@ def _extreme(kind: str, is_max: bool) -> Callable[..., Any]:
             return creation.cast(wrap(value), float32 if given.dtype.is_bf16() else given.dtype), wrap(index)
         return _known(kind, input, axis, keep_dims, kind)
 
-    function.__name__ = function.__qualname__ = kind
-    function.__doc__ = f"The {kind}imum along an axis, or of all elements; with its index on request."
-    return member(function)
+    return member(named(function, kind, f"The {kind}imum along an axis, or of all elements; with its index on request."))
 
 
 max, min = _extreme("max", True), _extreme("min", False)
@@ -84,9 +83,7 @@ def _arg(name: str, is_max: bool) -> Callable[..., tensor]:
             native().arg_reduce(is_max, input, _axis(input, axis, name), bool(unwrap(keep_dims)), bool(unwrap(tie_break_left)))[1]
         )
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "The index (int32) of the extreme element along an axis; NaNs lose."
-    return member(function)
+    return member(named(function, name, "The index (int32) of the extreme element along an axis; NaNs lose."))
 
 
 argmax, argmin = _arg("argmax", True), _arg("argmin", False)
@@ -99,9 +96,7 @@ def _integers(name: str, kind: str) -> Callable[..., tensor]:
             raise error(ValueError, f"{name} takes ints, got {input.dtype}")
         return _known(kind, input, axis, keep_dims, name)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Bitwise {kind} along an axis, or of all elements."
-    return member(function)
+    return member(named(function, name, f"Bitwise {kind} along an axis, or of all elements."))
 
 
 xor_sum, reduce_or = _integers("xor_sum", "xor"), _integers("reduce_or", "or")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...errors import error
+from ...frontend.operators import ARITHMETIC, BINARY, COMPARISONS
 
 if TYPE_CHECKING:
     from tilery import _native
@@ -34,6 +35,8 @@ _TYPES: dict[str, tuple[str | None, int]] = {
     "fp8e4b15": (None, 8),
     "fp8e5b16": (None, 8),
 }
+# Names of integers in signatures -> ours
+INTEGERS = {f"{s}{bits}": f"{word}{bits}" for s, word in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
 CODED = frozenset(("fp8e4b8", "fp8e4b15", "fp8e5b16"))  # tiles of these are bytes with a meaning (coded.py)
 _BY_NATIVE: dict[str | None, dtype] = {}
 # Short name -> (bits of the mantissa that are stored, bias of the exponent)
@@ -134,17 +137,11 @@ class dtype:
     def is_bf16(self) -> bool:
         return self.name == "bf16"
 
-    def is_fp32(self) -> bool:
-        return self.name == "fp32"
-
     def is_fp64(self) -> bool:
         return self.name == "fp64"
 
     def is_int(self) -> bool:
         return self.name.startswith(("int", "uint"))
-
-    def is_int1(self) -> bool:
-        return self.name == "int1"
 
     def is_bool(self) -> bool:
         return self.name == "int1"
@@ -277,7 +274,7 @@ def is_constant(value: Any) -> bool:
 
 
 def _binary(symbol: str, reverse: bool) -> Callable[[Any, Any], Any]:
-    function = getattr(operator, symbol)
+    function = BINARY[symbol]
     if reverse:
         return lambda self, other: _constant(function(unwrap(other), self.value))
     return lambda self, other: _constant(function(self.value, unwrap(other)))
@@ -350,12 +347,10 @@ class constexpr:
         return f"constexpr[{self.value}]"
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_", "or_", "xor"):
-    _method = _name.rstrip("_")
-    setattr(constexpr, f"__{_method}__", _binary(_name, False))
-    setattr(constexpr, f"__r{_method}__", _binary(_name, True))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(constexpr, f"__{_name}__", _binary(_name, False))
+for _symbol, _name in ARITHMETIC.items():
+    setattr(constexpr, f"__r{_name}__", _binary(_symbol, True))
+for _symbol, _name in (ARITHMETIC | COMPARISONS).items():
+    setattr(constexpr, f"__{_name}__", _binary(_symbol, False))
 
 
 class constexpr_type(dtype):
@@ -409,9 +404,7 @@ def str_to_ty(name: str, c: Any = None) -> Any:
         return pointer_type(str_to_ty(name.lstrip("*k")), const=name.startswith("*k"))
     if name == "constexpr":
         return constexpr_type(c)
-    long = {"i1": "int1", "u1": "int1", "B": "int1"}
-    long |= {f"{s}{bits}": f"{word}{bits}" for s, word in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
-    return dtype(long.get(name, name))
+    return dtype({"i1": "int1", "u1": "int1", "B": "int1", **INTEGERS}.get(name, name))
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
 from ...errors import error
+from ...frontend.operators import ARITHMETIC, COMPARISONS
 from ...frontend.wording import shown
 from ..checks import host_number
 from . import types
@@ -217,6 +218,9 @@ def require_operand(value: Any, symbol: str) -> Any:
     if isinstance(value, _NO_OPERANDS):
         hint = tracer().none_hint() if value is None else None
         raise error(TypeError, f"operator {symbol} takes tiles and numbers, got {shown(value)}", hint=hint)
+    if hasattr(value, "__array__") and hasattr(value, "__setitem__"):  # NumPy's scalars have no places
+        hint = "pass it to the kernel as an argument, or its number, `.item()`, where it has one element"
+        raise error(TypeError, f"operator {symbol} takes tiles and numbers, got an array", hint=hint)
     return value
 
 
@@ -226,22 +230,11 @@ def _operator(symbol: str, reverse: bool) -> Callable[[tensor, Any], tensor]:
     return lambda self, other: wrap(native().binary(symbol, self, require_operand(other, symbol)))
 
 
-for _symbol, _method in {
-    "+": "add",
-    "-": "sub",
-    "*": "mul",
-    "/": "truediv",
-    "//": "floordiv",
-    "%": "mod",
-    "&": "and",
-    "|": "or",
-    "^": "xor",
-    "<<": "lshift",
-    ">>": "rshift",
-}.items():
-    setattr(tensor, f"__{_method}__", _operator(_symbol, False))
-    setattr(tensor, f"__r{_method}__", _operator(_symbol, True))
-for _symbol, _method in {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}.items():
+for _symbol, _method in ARITHMETIC.items():
+    if _symbol != "**":  # tiles have no power
+        setattr(tensor, f"__{_method}__", _operator(_symbol, False))
+        setattr(tensor, f"__r{_method}__", _operator(_symbol, True))
+for _symbol, _method in COMPARISONS.items():
     setattr(tensor, f"__{_method}__", _operator(_symbol, False))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...errors import error
 from ..ignored import ignore
+from ..names import named
 from . import creation, shape, types
 from .types import unwrap
 from .value import Operand, constant_of, native, plain, tensor, wrap
@@ -128,9 +129,8 @@ def _atomic(kind: str) -> Callable[..., None]:
     def method(self: tensor_descriptor, offsets: Iterable[Any], value: Operand) -> None:
         native().atomic_place(kind, self.place(parts(offsets), range(len(self.block.sizes))), plain(value))
 
-    method.__name__ = method.__qualname__ = f"atomic_{kind}"
-    method.__doc__ = f"Atomic {kind} to each element of the block at these offsets that lies inside the tensor."
-    return method
+    text = f"Atomic {kind} to each element of the block at these offsets that lies inside the tensor."
+    return named(method, f"atomic_{kind}", text)
 
 
 @dataclasses.dataclass(eq=False)

@@ -16,6 +16,7 @@ from ...core import cache
 from ...core.arrays import copied
 from ...core.names import takes_options
 from ...core.pickled import OwnCopy, by_name
+from ...core.progress import Progress
 from ...core.timing import unrecorded
 from ...core.unmade import launches_are_unmade
 from ...errors import error
@@ -26,7 +27,6 @@ from ..jit import compile as compile_function
 from ..jit.kernel import JITKernel
 from ..profiler.bench import do_bench
 from ..tracing.shapes import TensorType
-from ..utils.progress import Progress
 from ..utils.tensor import TensorSupplyType, torch_assert_close
 from .capture import get_autotune_inputs
 from .model import worth_timing
@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 Configs = Sequence[dict[str, Any]] | Callable[..., Sequence[dict[str, Any]]]
 # Times closer than this share are a tie, which the earlier configuration wins: noise does not choose.
 TIE = 0.01
+
+
+def _arguments(config: dict[str, Any]) -> dict[str, Any]:
+    """What a configuration gives its function."""
+    return {name: value for name, value in config.items() if name != "pass_configs"}
 
 
 def _inputs(kernel: JITKernel, profile: ProfileArgs) -> list[Any]:
@@ -167,7 +172,7 @@ class AutoTuner:
         made: list[tuple[dict[str, Any], JITKernel]] = []
         failure: Exception | None = None
         for config in configs:
-            arguments = {name: value for name, value in config.items() if name != "pass_configs"}
+            arguments = _arguments(config)
             compile_options = self.compile_args.options(config.get("pass_configs"))
             try:
                 made.append((config, compile_function(build(**arguments), **compile_options)))
@@ -254,7 +259,7 @@ class AutoTuneImpl(OwnCopy):
                         f"the configuration {config} names `{name}`, which is no parameter of `{impl.__name__}`",
                         hint=f"its parameters: {known}",
                     )
-        tunables = {name for config in configs for name in config if name != "pass_configs"}
+        tunables = {name for config in configs for name in _arguments(config)}
         own = {name: value for name, value in kwargs.items() if name in impl.signature.parameters}
         named = set(impl.signature.bind_partial(*args, **own).arguments)
         unset = {name for name in tunables - named if impl.signature.parameters[name].default is inspect.Parameter.empty}
@@ -272,7 +277,7 @@ class AutoTuneImpl(OwnCopy):
             if found is None:
                 found, times = self._tune(configs, args, given, run)
                 self._tuner_cache[key] = found
-        arguments = {**given, **{name: value for name, value in found.items() if name != "pass_configs"}}
+        arguments = {**given, **_arguments(found)}
         impl = impl.with_pass_configs(found.get("pass_configs"))
         result = impl(*args, **arguments) if run else impl.compile(*args, **arguments)
         if isinstance(result, JITKernel):
@@ -319,7 +324,7 @@ class AutoTuneImpl(OwnCopy):
         candidates, failure = [], None
         copies: dict[int, Any] = {}
         for config in configs:
-            arguments = {**given, **{name: value for name, value in config.items() if name != "pass_configs"}}
+            arguments = {**given, **_arguments(config)}
             try:
                 candidates.append((config, self._candidate(config, args, arguments, run, copies)))
             except Exception as refused:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.ignored import ignore
+from ...core.names import named
 
 
 def _kept(name: str) -> Callable[..., Any]:
@@ -15,9 +16,7 @@ def _kept(name: str) -> Callable[..., Any]:
             return lambda function: function
         return func
 
-    register.__name__ = register.__qualname__ = name
-    register.__doc__ = "Takes a function of generated text, which is never called: no text of another language is made."
-    return register
+    return named(register, name, "Takes a function of generated text, which is never called: none is made.")
 
 
 register_cuda_postproc = _kept("register_cuda_postproc")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from ...core.frames import trimmed
 from ...core.names import takes_options
 from ...core.pickled import OwnCopy, by_name
+from ...core.progress import Progress
 from ...core.unmade import compile_time, launches_are_unmade
 from ...errors import Error, error
 from ...frontend.source import remember
 from ..language.eager.builder import PrimFunc
-from ..utils.progress import Progress
 from .eager import EagerFunction, freeze, is_eager
 from .kernel import JITKernel
 from .options import Options

@@ -108,6 +108,8 @@ _TORCH_TYPES = {"float4_e2m1fn": "torch.float4_e2m1fn_x2"} | {
 class CompiledKernel(compile.CompiledKernel):
     """A PrimFunc for one kind of call: tensors of these layouts."""
 
+    language = "tilelang"
+
     def __init__(self, kernel: JITKernel, layouts: Layouts, signature: Any, absent: tuple[str, ...] = ()) -> None:
         self.kernel, self.layouts, self.absent = kernel, layouts, absent
         function = kernel.prim_func

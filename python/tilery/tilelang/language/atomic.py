@@ -8,10 +8,11 @@ from typing import Any
 from tilery import _native
 
 from ...core.ignored import ignore
+from ...core.names import named
 from ...errors import error
 from ..tracing.context import kernel
 from ..tracing.layouts import each_element, is_laid_out
-from ..tracing.memory import Element, Lanes, LocalVar, Memory, Region, as_stored, native_region
+from ..tracing.memory import Element, LocalVar, Memory, Region, as_stored, native_region, neighbours
 from ..tracing.thread_index import ThreadNumber
 from ..tracing.values import Expr, Val, binary, cast, is_number, read
 from ..tracing.vectors import Vector
@@ -73,7 +74,7 @@ def update_by_all(kind: str, dst: Element, value: Any, order: str, asks: bool) -
 def _only_element(side: Any) -> Element | None:
     """The element of a buffer or slice that has one."""
     if isinstance(side, Memory):
-        side = side[(slice(None),) * side.ndim]
+        side = side.whole()
     if isinstance(side, Region):
         return Element(side.memory, side.starts) if all(isinstance(n, int) and n == 1 for n in side.extents) else None
     return side if isinstance(side, Element) else None
@@ -127,9 +128,7 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
         _native.atomic_region(trace.native, kind, native_region(trace, dst, "an atomic update"), source, order)
         return None
 
-    function.__name__ = function.__qualname__ = f"atomic_{kind}"
-    function.__doc__ = f"Indivisible {kind} of value (a number, an element or a buffer) into dst."
-    return function
+    return named(function, f"atomic_{kind}", f"Indivisible {kind} of value (a number, an element or a buffer) into dst.")
 
 
 atomic_add, atomic_max, atomic_min = _atomic("add"), _atomic("max"), _atomic("min")
@@ -148,13 +147,8 @@ def atomic_or(dst: Any, value: Any, memory_order: str | None = None, return_prev
 
 def _elements(place: Any, count: int, what: str) -> list[Any]:
     """The elements that a vector form names: a slice or a vector of so many, or the first of them."""
-    if isinstance(place, Memory):
-        place = place[tuple(slice(None) for _ in place.shape)]
-    if isinstance(place, Element):
-        *outer, last = place.indices
-        return [Element(place.memory, [*outer, last + lane if lane else last]) for lane in range(count)]
-    if isinstance(place, (Region, Lanes, Vector)):
-        found = list(place.lanes) if isinstance(place, Vector) else place.elements()
+    found = list(place.lanes) if isinstance(place, Vector) else neighbours(place, count)
+    if found is not None:
         if len(found) != count:
             hint = f"slice as many: dst[i:i + {count}]"
             raise error(ValueError, f"{what} takes {count} elements, got {len(found)}", hint=hint)
@@ -175,9 +169,7 @@ def _vector(count: int) -> Callable[..., Vector | None]:
         old = Vector([update_by_all("add", place, v, "relaxed", return_prev) for place, v in zip(places, values)])
         return old if return_prev else None
 
-    function.__name__ = function.__qualname__ = f"atomic_addx{count}"
-    function.__doc__ = f"Adds {count} neighbours to {count} others; each addition is indivisible."
-    return function
+    return named(function, f"atomic_addx{count}", f"Adds {count} neighbours to {count} others; each addition is indivisible.")
 
 
 atomic_addx2, atomic_addx4 = _vector(2), _vector(4)

@@ -19,7 +19,7 @@ from ..tracing.values import select
 def transpose(src: Any, dst: Any) -> None:
     """dst[..., j, i] = src[..., i, j]: the last two dimensions exchanged; buffers, tensors or regions of them."""
     trace = tile_op("T.transpose")
-    sides = [side[(slice(None),) * side.ndim] if isinstance(side, Memory) else side for side in (src, dst)]
+    sides = [side.whole() if isinstance(side, Memory) else side for side in (src, dst)]
     for side in sides:
         if not isinstance(side, Region) or len(side.extents) < 2:
             raise error(ValueError, "T.transpose takes buffers or regions of two dimensions or more")

@@ -33,7 +33,7 @@ def _elements(pointer: Pointer, count: int) -> list[Any]:
     memory = pointer.element.memory
     if memory.coded:
         raise error(NotImplementedError, f"text of CUDA does not reach `{memory.label()}`, whose type is {memory.dtype}")
-    return pointer.neighbours(count)
+    return pointer.element.neighbours(count)
 
 
 def _load(pointer: Pointer, count: int) -> list[Any]:

@@ -6,19 +6,15 @@ from typing import Any
 
 from ...errors import error
 from ..tracing.context import kernel
-from ..tracing.memory import Element, Memory, Region
+from ..tracing.memory import Element, Memory, Region, neighbours
 from ..tracing.values import Expr, binary, cast
 
 
 def _four(side: Any, name: str) -> list[Any]:
     """Four neighbours: of a buffer or slice, or those that begin at an element."""
-    if isinstance(side, Memory):
-        side = side[(slice(None),) * side.ndim]
-    if isinstance(side, Element):
-        *outer, last = side.indices
-        return [Element(side.memory, [*outer, binary("+", last, lane) if lane else last]) for lane in range(4)]
-    if isinstance(side, Region) and len(elements := side.elements()) == 4:
-        return list(elements)
+    found = neighbours(side, 4)
+    if found is not None and len(found) == 4:
+        return found
     raise error(ValueError, f"T.dp4a takes four int8 as `{name}`, got {side!r}")
 
 

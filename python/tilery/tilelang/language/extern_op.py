@@ -61,9 +61,9 @@ def call_extern(*arguments: Any, dtype: Any = None) -> Any:
         raise error(TypeError, f"{name} unpacks a fixed number of elements, got {number!r}")
     number *= decoder.results
     source, destination, *extras = pointers
-    packed = source.neighbours(-(-number * decoder.bits // source.element.dtype.bits))
+    packed = source.element.neighbours(-(-number * decoder.bits // source.element.dtype.bits))
     values = [element.read() for element in packed]
-    decoder.write(values, destination.neighbours(number), *(extra.element.read() for extra in extras))
+    decoder.write(values, destination.element.neighbours(number), *(extra.element.read() for extra in extras))
     return None
 
 

@@ -20,7 +20,7 @@ def group_of(element_bits: int) -> int:
 
 def _matrix(side: Any, name: str) -> Region:
     if isinstance(side, Memory):
-        side = side[(slice(None),) * side.ndim]
+        side = side.whole()
     if not isinstance(side, Region) or len(side.extents) < 2 or not all(isinstance(n, int) for n in side.extents):
         raise error(AssertionError, f"T.gemm_sp takes matrices of known extents, `{name}` is {side!r}")
     return side

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.names import named
 from ...errors import error
 from ..tracing.context import kernel
-from ..tracing.memory import Element, Lanes, Memory, Region, store_lanes
+from ..tracing.memory import Element, neighbours, store_lanes
 from ..tracing.values import Val, cast, is_number, select
 from ..tracing.vectors import Vector, lanes_of
 from .tir.op import reinterpret
@@ -16,15 +17,8 @@ from .tir.op import reinterpret
 def _elements(what: str, place: Any, bits: int) -> list[Element]:
     """The elements that so many bits hold: those of a slice, or from an element on."""
     kernel(what)
-    if isinstance(place, Memory):
-        place = place[tuple(slice(None) for _ in place.shape)]
-    if isinstance(place, (Region, Lanes)):
-        elements = place.elements()
-    elif isinstance(place, Element):
-        count = bits // place.dtype.bits
-        *outer, last = place.indices
-        elements = [Element(place.memory, [*outer, last + lane if lane else last]) for lane in range(count)]
-    else:
+    elements = neighbours(place, bits // place.dtype.bits if isinstance(place, Element) else 0)
+    if elements is None:
         raise error(TypeError, f"{what} takes a slice or an element, got {place!r}")
     if sum(element.dtype.bits for element in elements) != bits:
         raise error(ValueError, f"{what} moves {bits} bits, not {len(elements)} elements of {elements[0].dtype}")
@@ -49,9 +43,7 @@ def _load(name: str, bits: int, shared: bool) -> Callable[..., Any]:
             return Vector([select(pred, lane, cast(0, lane.dtype)) for lane in word.lanes])
         return select(pred, word, cast(0, "uint32"))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{bits} bits from {'shared memory' if shared else 'a tensor'}; zeros where `pred` is false."
-    return function
+    return named(function, name, f"{bits} bits from {'shared memory' if shared else 'a tensor'}; zeros where `pred` is false.")
 
 
 def _store(name: str, bits: int, shared: bool) -> Callable[..., None]:
@@ -70,9 +62,7 @@ def _store(name: str, bits: int, shared: bool) -> Callable[..., None]:
             trace.native.if_else()
             trace.native.if_end([], [])
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{bits} bits to {'shared memory' if shared else 'a tensor'}; nothing where `pred` is false."
-    return function
+    return named(function, name, f"{bits} bits to {'shared memory' if shared else 'a tensor'}; nothing where `pred` is false.")
 
 
 ldg32, ldg64, ldg128, ldg256 = (_load(f"ldg{bits}", bits, False) for bits in (32, 64, 128, 256))

@@ -65,14 +65,8 @@ class Parallel(Iteration):
         paired = trace.paired(self.extents, line)
         extents = halved(self.extents, paired)
         indices = [Val(v) for v in trace.native.parallel_begin(same_type(trace.native, *extents))]
-        self.lanes = [(indices, extents)]
-        trace.parallel.append([i.uid for i in indices])
-        trace.begin_parallel(indices, line)
-        trace.lanes = self.lanes
-        with trace.region("T.Parallel", line), trace.ranging(_ranges(indices, extents)):
-            trace.in_pairs(indices, self.extents, paired, lambda at: body(tuple(at) if len(at) > 1 else at[0]))
-            self._check_merged(trace)
-        trace.parallel.pop()
+        self.lanes = trace.lanes = [(indices, extents)]
+        self._trace_body(trace, body, line, indices, paired)
         trace.lanes = []
         trace.native.parallel_end()
         if trace.draws:
@@ -86,23 +80,25 @@ class Parallel(Iteration):
         extents = halved(self.extents, paired)
         indices = [Val(v) for v in trace.native.parallel_extend(extents)]
         trace.lanes.append((indices, extents))
+        self._trace_body(trace, body, line, indices, paired)
+        trace.regions[-1].merged = trace.native.effects()
+
+    def _trace_body(
+        self, trace: Any, body: Callable[[Any], Any], line: int, indices: list[Val], paired: Sequence[bool]
+    ) -> None:
         trace.parallel.append([i.uid for i in indices])
         trace.begin_parallel(indices, line)
-        with trace.region("T.Parallel", line), trace.ranging(_ranges(indices, extents)):
+        ranges = [(index, 0, extent, 1) for index, extent in zip(indices, trace.lanes[-1][1])]
+        with trace.region("T.Parallel", line), trace.ranging(ranges):
             trace.in_pairs(indices, self.extents, paired, lambda at: body(tuple(at) if len(at) > 1 else at[0]))
             self._check_merged(trace)
         trace.parallel.pop()
-        trace.regions[-1].merged = trace.native.effects()
 
     def _check_merged(self, trace: Any) -> None:
         """After a loop in this one nothing else may stand."""
         merged = getattr(trace.regions[-1], "merged", None)
         if merged is not None and trace.native.effects() != merged:
             raise _nested()
-
-
-def _ranges(indices: list[Val], extents: Sequence[Any]) -> list[tuple[Val, int, Any, int]]:
-    return [(index, 0, extent, 1) for index, extent in zip(indices, extents)]
 
 
 def _nested() -> Exception:

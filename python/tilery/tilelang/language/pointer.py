@@ -29,11 +29,6 @@ class Pointer(Expr):
     def __tile_value__(self) -> Any:
         return _address(self.element).value
 
-    def neighbours(self, count: int) -> list[Element]:
-        """The element and those behind it in its row."""
-        *outer, last = self.element.indices
-        return [Element(self.element.memory, [*outer, binary("+", last, place) if place else last]) for place in range(count)]
-
 
 def _address(element: Element) -> Val:
     trace = kernel("an address")
@@ -179,6 +174,6 @@ def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> N
         raise error(
             ValueError, f"T.ptx_cp_async copies 4, 8 or 16 bytes, not {given}", hint=f"copy {whole} elements at a time"
         )
-    values = [element.read() for element in src.neighbours(count)]
-    for element, value in zip(dst.neighbours(count), values):
+    values = [element.read() for element in src.element.neighbours(count)]
+    for element, value in zip(dst.element.neighbours(count), values):
         element.store(value if predicate is None else select(predicate, value, cast(0, kind)))

@@ -8,6 +8,7 @@ from typing import Any
 from tilery import _native
 
 from ...core.ignored import ignore
+from ...core.names import named
 from ...errors import error
 from ..tracing.memory import native_region, tile_op
 
@@ -41,9 +42,7 @@ def _reduce(kind: str) -> Callable[..., None]:
             bool(nan_propagate),
         )
 
-    function.__name__ = function.__qualname__ = f"reduce_{kind}"
-    function.__doc__ = f"out = {kind} of buffer along dim; combined with out's old content unless `clear`."
-    return function
+    return named(function, f"reduce_{kind}", f"out = {kind} of buffer along dim; combined with out's old content unless `clear`.")
 
 
 reduce_sum, reduce_max, reduce_min, reduce_absmax = _reduce("sum"), _reduce("max"), _reduce("min"), _reduce("absmax")
@@ -72,9 +71,7 @@ def _scan(kind: str) -> Callable[..., None]:
         source, target = native_region(trace, src, "a scan", reads=True), native_region(trace, dst, "a scan")
         _native.scan_region(trace.native, kind, source, target, dim, bool(reverse))
 
-    function.__name__ = function.__qualname__ = f"cum{kind}"
-    function.__doc__ = f"dst = running {kind} of src along dim (in place without dst)."
-    return function
+    return named(function, f"cum{kind}", f"dst = running {kind} of src along dim (in place without dst).")
 
 
 cumsum, cummax = _scan("sum"), _scan("max")
@@ -91,9 +88,7 @@ def _vote(name: str, kind: str) -> Callable[[Any], Any]:
 
         return trace.together_value(compute)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{'Is any' if kind == 'or' else 'Are all'} of a buffer's or region's elements other than 0?"
-    return function
+    return named(function, name, f"{'Is any' if kind == 'or' else 'Are all'} of a buffer's or region's elements other than 0?")
 
 
 any_of, all_of = _vote("any_of", "or"), _vote("all_of", "and")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.ignored import ignore
+from ...core.names import named
 from ...errors import error
 from ..tracing.context import kernel, threads
 from ..tracing.thread_index import ThreadIndex
@@ -75,9 +76,7 @@ def _shuffle(name: str, mode: str, text: str) -> Callable[..., Val]:
             return _crossed(trace, value, lane, width)
         return Val(trace.native.shuffle(mode, value, lane, width))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
+    return named(function, name, text)
 
 
 def _crossed(trace: Any, value: Any, lane: Any, width: int) -> Any:
@@ -174,9 +173,7 @@ def _of_block(name: str, mode: str, text: str) -> Callable[[Any], Any]:
     def function(predicate: Any) -> Any:
         return cast(_voted(f"T.{name}", mode, predicate, 0), "int32")
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = text
-    return function
+    return named(function, name, text)
 
 
 syncthreads_count = _of_block("syncthreads_count", "count", "In how many threads of the block the predicate holds.")
@@ -222,9 +219,7 @@ def _warp_reduce(name: str, combine: Callable[[Any, Any], Any], text: str) -> Ca
             distance //= 2
         return value
 
-    function.__name__ = function.__qualname__ = f"warp_reduce_{name}"
-    function.__doc__ = text
-    return function
+    return named(function, f"warp_reduce_{name}", text)
 
 
 def _fold(op: str) -> Callable[[Any, Any], Any]:

@@ -33,13 +33,17 @@ def make_linear_layout(buffer: Any) -> Layout:
     return Layout(buffer.shape, lambda *indices: list(indices))
 
 
-def _exchanged(buffer: Any, group: int) -> Layout:
-    unit = 128 // dtype(buffer.dtype).bits
+def exchanged_column(row: Any, column: Any, element: Any, group: int) -> Any:
+    """The column where an element lies when units are exchanged in groups of so many."""
+    unit = 128 // dtype(element).bits
+    phase = row // (8 // group) % group
+    return ((column // unit) ^ phase) * unit + column % unit
 
+
+def _exchanged(buffer: Any, group: int) -> Layout:
     def place(*indices: Any) -> list[Any]:
         *outer, row, column = indices
-        phase = row // (8 // group) % group
-        return [*outer, row, ((column // unit) ^ phase) * unit + column % unit]
+        return [*outer, row, exchanged_column(row, column, buffer.dtype, group)]
 
     return Layout(buffer.shape, place)
 

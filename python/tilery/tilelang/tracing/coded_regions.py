@@ -16,7 +16,7 @@ from .memory import Element, Memory, Region, native_region, region_memory
 def _region(side: Any, extents: Sequence[Any] | None, what: str) -> Region:
     """A side with extents: its own, or those of the other side from where it starts."""
     if isinstance(side, Memory):
-        side = side[(slice(None),) * side.ndim]
+        side = side.whole()
     if isinstance(side, Element) and extents is not None:
         rank = side.memory.ndim
         side = Region(side.memory, side.indices, [1] * (rank - len(extents)) + list(extents)[-rank:])

@@ -8,37 +8,13 @@ from typing import Any
 
 from ...errors import error
 
-_BITS = {
-    "bool": 8,
-    "int4": 4,
-    "int8": 8,
-    "int16": 16,
-    "int32": 32,
-    "int64": 64,
-    "uint4": 4,
-    "uint8": 8,
-    "uint16": 16,
-    "uint32": 32,
-    "uint64": 64,
-    "float4_e2m1fn": 4,
-    "float4_e2m1_unpacked": 8,
-    "float6_e2m3fn": 6,
-    "float6_e3m2fn": 6,
-    "float8_e3m4": 8,
-    "float8_e4m3": 8,
-    "float8_e4m3b11fnuz": 8,
-    "float8_e4m3fn": 8,
-    "float8_e4m3fnuz": 8,
-    "float8_e5m2": 8,
-    "float8_e5m2fnuz": 8,
-    "float8_e8m0fnu": 8,
-    "float16": 16,
-    "bfloat16": 16,
-    "tfloat32": 32,
-    "float32": 32,
-    "float64": 64,
-    "handle": 64,
-}
+_TYPES = (
+    "bool int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64 float4_e2m1fn float4_e2m1_unpacked float6_e2m3fn "
+    "float6_e3m2fn float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz "
+    "float8_e8m0fnu float16 bfloat16 tfloat32 float32 float64 handle"
+).split()
+_UNSAID = {"bool": 8, "float4_e2m1_unpacked": 8, "handle": 64}
+_BITS = {name: _UNSAID.get(name) or int(re.findall(r"\d+", name)[0]) for name in _TYPES}
 _OTHER_NAMES = {
     "float": "float32",
     "double": "float64",

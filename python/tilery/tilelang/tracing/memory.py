@@ -111,6 +111,10 @@ class Memory:
             return Region(self, *zip(*(self._range(i, k) for k, i in enumerate(items))))
         return Element(self, [self._index(i, k) for k, i in enumerate(items)])
 
+    def whole(self) -> Any:
+        """All of it, as a region."""
+        return self[(slice(None),) * self.ndim]
+
     def __setitem__(self, item: Any, value: Any) -> None:
         target = self[item]
         if isinstance(target, Region) and isinstance(value, (Memory, Region)):
@@ -209,8 +213,7 @@ def store_lanes(elements: Any, value: Any) -> None:
         lanes = [value] * len(elements)
     if len(lanes) != len(elements):
         raise error(ValueError, f"{len(lanes)} numbers do not fit {len(elements)} elements")
-    lanes = [lane.read() if hasattr(lane, "read") else lane for lane in lanes]
-    for element, lane in zip(elements, lanes):
+    for element, lane in zip(elements, list(map(read, lanes))):
         element.store(lane)
 
 
@@ -247,6 +250,15 @@ class Lanes:
 
     def store(self, value: Any) -> None:
         store_lanes(self.elements(), value)
+
+
+def neighbours(place: Any, count: int) -> list[Element] | None:
+    """The elements of a buffer, a slice or lanes, or so many from an element on; None: it is no place."""
+    if isinstance(place, Memory):
+        place = place.whole()
+    if isinstance(place, Element):
+        return place.neighbours(count)
+    return list(place.elements()) if isinstance(place, (Region, Lanes)) else None
 
 
 class Pending(Expr):
@@ -328,6 +340,11 @@ class Element(Expr):
         else:
             trace.check_range(self.memory, self.indices)
             trace.native.element_store(self.memory.native, self.indices, value)
+
+    def neighbours(self, count: int) -> list[Element]:
+        """The element and those behind it in its row."""
+        *outer, last = self.indices
+        return [Element(self.memory, [*outer, last + place if place else last]) for place in range(count)]
 
     def located(self, trace: Any, stores: bool = False) -> Element:
         """The element of the memory that this one lies in: of a tensor with a layout, that of its places; of what each thread
@@ -538,7 +555,7 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
     extents = region.extents if isinstance(region, Region) else memory.shape
     laid_out = id(memory) in trace.open.layouts and not trace.copies_of(memory)
     if laid_out or not all(isinstance(n, int) for n in extents):
-        return _fill_elements(trace, region if isinstance(region, Region) else memory[(slice(None),) * memory.ndim], value)
+        return _fill_elements(trace, region if isinstance(region, Region) else memory.whole(), value)
     if memory.coded:
         _fill_coded(trace, region, value, what)
     else:
@@ -569,15 +586,13 @@ def _fill_coded(trace: Any, region: Any, value: Any, what: str) -> None:
 
 def _fill_elements(trace: Any, region: Region, value: Any) -> None:
     """A loop over a region whose extents are known at run time only, or whose elements lie as a layout says."""
-    native, extents = trace.native, []
+    native = trace.native
     if region.memory.native is None and not region.memory.is_global:  # each thread's own
         for place in itertools.product(*map(range, region.extents)):
             Element(region.memory, [binary("+", start, step) for start, step in zip(region.starts, place)]).store(value)
         return
-    for extent in region.extents:
-        count = binary("-", extent.stop, extent.start) if isinstance(extent, Unknown) else extent
-        extents.append(native.cast(count, "int32"))
-    indices = [Val(index) for index in native.parallel_begin(extents)]
+    counts = (binary("-", n.stop, n.start) if isinstance(n, Unknown) else n for n in region.extents)
+    indices = [Val(index) for index in native.parallel_begin([native.cast(count, "int32") for count in counts])]
     places = [binary("+", start, index) for start, index in zip(region.starts, indices)]
     Element(region.memory, places).store(value)
     native.parallel_end()

@@ -16,7 +16,7 @@ from tilery import _native
 from ...core.checks import host_number
 from ...core.present import present
 from ...errors import error
-from ...frontend.operators import BINARY
+from ...frontend.operators import ARITHMETIC, BINARY, COMPARISONS
 from ...frontend.wording import shown
 from .context import current
 from .dtypes import CODED, is_float
@@ -77,23 +77,9 @@ def give_operators(cls: Any) -> None:
 
         return method
 
-    for name, op in {
-        "add": "+",
-        "sub": "-",
-        "mul": "*",
-        "truediv": "/",
-        "floordiv": "//",
-        "mod": "%",
-        "pow": "**",
-        "lshift": "<<",
-        "rshift": ">>",
-        "and": "&",
-        "or": "|",
-        "xor": "^",
-    }.items():
-        setattr(cls, f"__{name}__", forward(op))
+    for op, name in ARITHMETIC.items():
         setattr(cls, f"__r{name}__", reflected(op))
-    for name, op in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+    for op, name in (ARITHMETIC | COMPARISONS).items():
         setattr(cls, f"__{name}__", forward(op))
     cls.__array_ufunc__ = None  # numpy's scalars leave operations to it
     cls.__tile_guest__ = True  # other languages' kernels take it as a value of theirs

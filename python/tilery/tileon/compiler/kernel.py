@@ -48,6 +48,7 @@ KernelMetadata = _fields(
 class KernelHandle(core.CompiledKernel):
     """The part of a CompiledKernel that programs see."""
 
+    language = "tileon"
     asked: Any = None  # the ASTSource that `compile` was given; None: a launch asked
     target: GPUTarget | None = None  # what `compile` was asked for
     code: bytes | None = None

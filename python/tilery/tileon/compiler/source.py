@@ -10,9 +10,8 @@ from typing import Any
 from ...core.tile import types
 from ...errors import error
 
-_INTEGERS = {f"{sign}{bits}": f"{name}{bits}" for sign, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)}
 _ELEMENTS = {name: types.dtype(name).__tile_dtype__ for name in types.dtype.FP_TYPES}
-_ELEMENTS.update({"f32": "float32", "f64": "float64", "i1": "bool", "u1": "bool"}, **_INTEGERS)
+_ELEMENTS.update({"f32": "float32", "f64": "float64", "i1": "bool", "u1": "bool"}, **types.INTEGERS)
 KNOWN = "known"  # in a description: a number inside a structure that is 1, or None, and so known
 _DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\].*>")
 
@@ -120,7 +119,7 @@ class ASTSource:
         if kind.startswith("*"):
             return "pointer", self._element(parameter, kind[1:].removeprefix("k").strip()), divisor
         element = self._element(parameter, kind)
-        return ("bool",) if element == "bool" else ("int", element, divisor) if kind in _INTEGERS else ("float", element)
+        return ("bool",) if element == "bool" else ("int", element, divisor) if kind in types.INTEGERS else ("float", element)
 
     def _element(self, parameter: Any, name: str) -> str:
         element = _ELEMENTS.get(name)

@@ -12,8 +12,9 @@ from ...core.checks import is_whole
 from ...core.frames import trimmed
 from ...core.names import takes_options
 from ...core.present import present
+from ...core.progress import Progress
 from ...core.switches import switch
-from ...core.timing import show_progress, unrecorded
+from ...core.timing import unrecorded
 from ...core.unmade import launches_are_unmade
 from ...errors import Error, StaticAssertion, error
 from ...frontend.wording import counted
@@ -245,12 +246,11 @@ class Autotuner(_Wrapper):
             twins = Twins(self.fn, chosen, surveys)
             compile_ahead(self.fn, twins.rounds(), args, inner)
         timings: dict[Config, Any] = {}
-        for number, config in enumerate(chosen):
-            show_progress(self.base_fn.__name__, number, len(chosen))
-            twin = twins.earlier(config) if twins else config
-            took = timings[twin] if twin in timings else self._bench(*args, config=config, **kwargs)
-            timings.update((same, took) for same in groups[config])
-        show_progress(self.base_fn.__name__, len(chosen), len(chosen))
+        with Progress(f"tuning {self.base_fn.__name__}", len(chosen)) as bar:
+            for config in bar.each(chosen):
+                twin = twins.earlier(config) if twins else config
+                took = timings[twin] if twin in timings else self._bench(*args, config=config, **kwargs)
+                timings.update((same, took) for same in groups[config])
         if twins:
             twins.remember()
         return timings

@@ -59,10 +59,9 @@ _FLOATS = {
     "fp64": "float64",
     "float64": "float64",
 }
-_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # Names of element types as annotations have them, and the short ones.
 _LONG = {"u1": "int1", "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "bool": "int1"}
-_LONG.update({f"{sign}{bits}": f"{long}{bits}" for sign, long in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)})
+_LONG |= types.INTEGERS
 
 
 class KernelParam:
@@ -82,7 +81,7 @@ class KernelParam:
         self.annotation = text if named else getattr(annotation, "__name__", str(annotation))
         text = text.rpartition(".")[2]
         self.float_type = _FLOATS.get(text, "float32")
-        self.int_type = text if text in _INTEGERS else ""  # of an int, whatever its value: a stride may be tl.int64
+        self.int_type = text if text in types.INTEGERS.values() else ""  # of an int, whatever its value: a stride may be tl.int64
         self.is_const = annotation is types.const or text == "const"
 
     @property

@@ -15,8 +15,6 @@ TEST(Fragments, AreThoseOfTheInstructions) {
       EXPECT_EQ(mmaOperandA(16).at({{Register, i}, {Lane, lane}}), (Layout::Vector{row, column}));
     }
     for (int64_t i = 0; i < 4; ++i) {
-      EXPECT_EQ(mmaOperandB(16).at({{Register, i}, {Lane, lane}}),
-                (Layout::Vector{inGroup * 2 + (i & 1) + (i >= 2 ? 8 : 0), group}));
       EXPECT_EQ(mmaAccumulator().at({{Register, i}, {Lane, lane}}), (Layout::Vector{group + 8 * (i / 2), inGroup * 2 + (i & 1)}));
       // m16n8k8, .tf32
       EXPECT_EQ(mmaOperandA(32).at({{Register, i}, {Lane, lane}}), (Layout::Vector{group + 8 * (i % 2), inGroup + 4 * (i / 2)}));
@@ -79,7 +77,12 @@ TEST(Fragments, MatrixMoves) {
     }
   }
   // The operands of mma.sync, from either order of memory.
-  for (const Layout &fragment : {mmaOperandA(16), mmaOperandB(16)})
+  Layout second = Layout({{dim(0), 16}, {dim(1), 8}})
+                      .add(Register, 2, {1, 0})
+                      .add(Register, 2, {8, 0})
+                      .add(Lane, 4, {2, 0})
+                      .add(Lane, 8, {0, 1});
+  for (const Layout &fragment : {mmaOperandA(16), second})
     for (bool transposed : {false, true}) {
       int64_t rows = fragment.outputs()[0].extent, columns = fragment.outputs()[1].extent;
       Layout memory = transposed ? columnMajor(rows, columns) : rowMajor(rows, columns, columns);

@@ -4,7 +4,7 @@
 #include "amd_machine.h"
 #include "compiler/lower/kernel_info.h"
 #include "compiler/targets/backend.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include "compiler/targets/cuda/ptx/lowering.h"
 #include "compiler/targets/cuda/simt/simt.h"
 #include "mfma_form.h"

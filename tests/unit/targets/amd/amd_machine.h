@@ -60,6 +60,7 @@ public:
   Value *clusterRank(lower::Emitter &) override { lacks("clusters"); }
   void clusterBarrier(lower::Emitter &) override { lacks("clusters"); }
   Value *peerAddress(lower::Emitter &, Value *, Value *) override { lacks("clusters"); }
+  Value *loadShared(lower::Emitter &, llvm::Type *, Value *, bool) override { lacks("addresses of shared memory"); }
   void storeShared(lower::Emitter &, Value *, Value *, bool) override { lacks("clusters"); }
   void waitForLaunch(lower::Emitter &) override {}   // a queue runs one kernel after the other
   void letLaunchFollow(lower::Emitter &) override {} // likewise

@@ -1,6 +1,6 @@
 // A dry run for sm_100: its form of product and its instructions, as PTX that is looked at and, where ptxas is, assembled. Nothing runs.
 #include "tensor_memory_form.h"
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include "tests/unit/block/forms/covers.h"
 #include "tests/unit/targets/cuda/hand_made.h"
 #include <gtest/gtest.h>

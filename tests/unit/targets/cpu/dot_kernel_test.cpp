@@ -125,7 +125,7 @@ TEST(DotKernel, RegistersOnly) {
     ASSERT_EQ(blocking.columns.slivers, 1u);
     Compiled code(target, blocking, c.isDouble, c.m, c.n);
     std::string loop = code.loop(multiply);
-    EXPECT_EQ(llvm::StringRef(loop).count(multiply), c.fmas * (blocking.tileDepth ? 1 : blocking.unroll)) << c.target;
+    EXPECT_EQ(llvm::StringRef(loop).count(multiply), c.fmas * (blocking.rowDepth ? 1 : blocking.unroll)) << c.target;
     EXPECT_EQ(loop.find("%rsp"), std::string::npos) << loop;
     EXPECT_EQ(loop.find("%rbp"), std::string::npos) << loop;
   }
@@ -206,7 +206,7 @@ namespace {
 void computesIntegers(const CpuTarget &target, const DotBlocking &blocking, unsigned rows, unsigned columns, unsigned words,
                       llvm::function_ref<int(unsigned, unsigned)> a, llvm::function_ref<int(unsigned, unsigned)> b,
                       unsigned pitch = 0) {
-  unsigned pack = packOf(blocking.multiply), bits = 32 / pack, deep = blocking.tileDepth, padded = blocking.columns.width;
+  unsigned pack = packOf(blocking.multiply), bits = 32 / pack, deep = blocking.rowDepth, padded = blocking.columns.width;
   unsigned high = std::max(rows, pitch);
   auto word = [&](llvm::function_ref<int(unsigned, unsigned)> element, unsigned k, unsigned position) {
     uint32_t bytes = 0;
@@ -214,10 +214,10 @@ void computesIntegers(const CpuTarget &target, const DotBlocking &blocking, unsi
       bytes |= (uint32_t(element(k * pack + i, position)) & ((1u << bits) - 1)) << (i * bits);
     return bytes;
   };
-  std::vector<uint32_t> left(high * words, 0x7f7f7f7f), right(padded * words);
+  std::vector<uint32_t> left(high * llvm::alignTo(words, std::max(deep, 1u)), 0x7f7f7f7f), right(padded * words);
   for (unsigned k = 0; k < words; ++k) {
     for (unsigned i = 0; i < rows; ++i)
-      left[deep ? k / deep * deep * rows + i * deep + k % deep : k * high + i] = word(a, k, i);
+      left[deep ? k / deep * deep * high + i * deep + k % deep : k * high + i] = word(a, k, i);
     for (unsigned j = 0; j < columns; ++j)
       right[k * padded + j] = word(b, k, j) ^ (blocking.flipsB() ? 0x80808080 : 0);
   }
@@ -247,6 +247,35 @@ TEST(DotKernel, ComputesPairsOfIntegers) {
       DotBlocking blocking = chooseBlocking(target, 5, 19, 12, 32, Multiply::int16Pairs);
       computesIntegers(target, blocking, 5, blocking.columns.width - 3, 12, extreme, extreme);
     }
+}
+
+// Rows of A along K; the last group may be used in part, and some rows of a sliver only.
+TEST(DotKernel, ComputesRowsAlongK) {
+  for (const std::string &name : targetNames())
+    if (const CpuTarget &target = *findTarget(name); hostRuns(target))
+      for (auto [rows, pitch, words] : {std::array{5u, 5u, 32u}, {1u, 6u, 12u}, {6u, 6u, 4u}, {3u, 3u, 20u}, {4u, 4u, 0u}}) {
+        auto element = [](unsigned k, unsigned i) { return int(k * 977 + i * 31) % 65536 - 32768; };
+        DotBlocking blocking = chooseBlocking(target, pitch, 19, 4, 32, Multiply::int16Pairs);
+        layRows(blocking, target, 32);
+        EXPECT_EQ(blocking.rowDepth, std::min(target.lanes(32), 16u)) << name;
+        computesIntegers(target, blocking, rows, blocking.columns.width - 3, words, element, element, pitch);
+      }
+}
+
+TEST(DotKernel, RowsAlongKWhereTheKernelReadsElements) {
+  auto depth = [](const char *name, unsigned words, Multiply multiply = Multiply::single, unsigned bits = 32) {
+    const CpuTarget &target = *findTarget(name);
+    DotBlocking blocking = chooseBlocking(target, 64, 64, words, bits, multiply);
+    layRows(blocking, target, words);
+    return blocking.rowDepth;
+  };
+  EXPECT_EQ(depth("avx512", 64), 16u);
+  EXPECT_EQ(depth("avx512", 24), 8u) << "groups end where steps of K do";
+  EXPECT_EQ(depth("avx512", 64, Multiply::single, 64), 8u) << "a vector";
+  EXPECT_EQ(depth("avx2", 64), 8u);
+  EXPECT_EQ(depth("avx2", 6), 0u);
+  EXPECT_EQ(depth("aarch64-neon", 64), 0u) << "lanes of a column";
+  EXPECT_EQ(depth("avx512", 64, Multiply::int8Quads), 0u) << "columns of flipped bytes";
 }
 
 TEST(DotKernel, ComputesQuadsOfBytes) {

@@ -86,6 +86,12 @@ TEST_F(DotPlanTest, TheResultIsWrittenAtOnceWhereNothingElseTouchesItsMemory) {
   EXPECT_FALSE(plan(product("f32", "", use))->directStore) << "the result has another use";
 }
 
+TEST_F(DotPlanTest, RowsOfAThatLieAlongKStayRows) {
+  EXPECT_EQ(plan(product("f32"), true, "avx2")->blocking.rowDepth, 8u) << "16 values of K";
+  EXPECT_EQ(plan(product("f32"), true, "avx512")->blocking.rowDepth, 16u);
+  EXPECT_EQ(plan(product("f32"), true, "aarch64-neon")->blocking.rowDepth, 0u);
+}
+
 TEST_F(DotPlanTest, PackingTransposesWhatIsContiguousAlongK) {
   EXPECT_FALSE(plan(product("f32"))->b.kMajor);
   EXPECT_TRUE(plan(product("f32", "", "", "%one, %n"))->b.kMajor);
@@ -116,7 +122,7 @@ TEST_F(DotPlanTest, PairsOfBf16WhereTheMachineIsFastAtThem) {
 TEST_F(DotPlanTest, TilesWhereTheMachineHasThem) {
   auto p = plan(product("bf16"), true, "sapphirerapids");
   EXPECT_EQ(p->blocking.multiply, cpu::Multiply::bf16Tiles);
-  EXPECT_EQ(p->blocking.tileDepth, 8u) << "16 values of K";
+  EXPECT_EQ(p->blocking.rowDepth, 8u) << "16 values of K";
   EXPECT_EQ(plan(product("f8E4M3FN"), true, "sapphirerapids")->blocking.multiply, cpu::Multiply::bf16Tiles) << "exact in bf16";
   EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx512")->blocking.multiply, cpu::Multiply::bf16Pairs);
   EXPECT_EQ(plan(product("f8E4M3FN"), true, "avx2")->blocking.multiply, cpu::Multiply::single);

@@ -28,7 +28,7 @@ TEST(CudaTarget, TheDriverBoundsThePtx) {
   EXPECT_EQ(ptxVersion(12080), 87u);
   EXPECT_EQ(ptxVersion(12085), 87u);
   EXPECT_EQ(ptxVersion(12079), 86u);
-  EXPECT_EQ(ptxVersion(13000), 87u) << "what LLVM knows";
+  EXPECT_EQ(ptxVersion(13000), 87u) << "newer PTX brings nothing that is used";
   EXPECT_EQ(ptxVersion(11000), 75u);
 }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....layout import Layout
+from ....layout import Layout, make_linear_layout
+from ....layout.swizzle import exchanged_column
 from ....tracing.dtypes import dtype as element_type
 
 
@@ -14,21 +15,18 @@ def get_swizzle_layout(
     """The place (row, column) of an element: 16-byte units of rows of 128 (else 64, else 32) bytes are exchanged by an
     exclusive or with the row."""
     bits = element_type(dtype).bits
-    unit = 128 // bits
     if swizzle_bytes is None:
         swizzle_bytes = next((size for size in (128, 64, 32) if row_size * bits % (8 * size) == 0), 0)
     if not swizzle_bytes or row_size * bits < 8 * swizzle_bytes:
         return row_idx, col_idx
-    group = swizzle_bytes // 16
-    phase = row_idx // (8 // group) % group
-    return row_idx, ((col_idx // unit) ^ phase) * unit + col_idx % unit
+    return row_idx, exchanged_column(row_idx, col_idx, dtype, swizzle_bytes // 16)
 
 
 def make_mma_swizzle_layout(shared_buf: Any, is_smooth: bool = False) -> Layout:
     """The layout of a tile by get_swizzle_layout; a smooth one leaves elements where they are."""
-    shape = shared_buf.shape
     if is_smooth:
-        return Layout(shape, lambda *indices: list(indices))
+        return make_linear_layout(shared_buf)
+    shape = shared_buf.shape
     return Layout(
         shape, lambda *indices: [*indices[:-2], *get_swizzle_layout(indices[-2], indices[-1], shape[-1], shared_buf.dtype)]
     )

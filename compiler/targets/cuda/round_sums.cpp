@@ -1,6 +1,6 @@
 // Both compilers order the operands of sums by the ranks of LLVM's reassociation: of what reads memory or may trap, the place in the
 // program; of everything else, one more than its operands'. What is ranked here are the ops they make these instructions of.
-#include "compiler/targets/cuda/order_sums.h"
+#include "compiler/targets/cuda/round_sums.h"
 #include "compiler/lower/codegen.h"
 
 using namespace mlir;
@@ -73,7 +73,7 @@ private:
 };
 } // namespace
 
-void orderSums(tile::KernelOp kernel) {
+void roundSums(tile::KernelOp kernel) {
   Ranks ranks;
   for (Block &block : kernel.getBody())
     ranks.visit(block);

@@ -1,4 +1,4 @@
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 

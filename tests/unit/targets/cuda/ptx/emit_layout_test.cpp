@@ -1,4 +1,4 @@
-#include "compiler/targets/cuda/block/emit_layout.h"
+#include "compiler/targets/cuda/ptx/emit_layout.h"
 #include "compiler/block/forms/memory.h"
 #include "tests/unit/layout/random_layout.h"
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "compiler/targets/cuda/order_sums.h"
+#include "compiler/targets/cuda/round_sums.h"
 #include "tests/unit/analysis/kernel.h"
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ std::vector<bool> changed(const std::string &body) {
   std::vector<bool> result;
   kernel.module->walk([&](arith::AddFOp sum) { before.push_back(sum.getLhs()); });
   for (auto kernelOp : kernel.module->getOps<tile::KernelOp>())
-    cuda::orderSums(kernelOp);
+    cuda::roundSums(kernelOp);
   unsigned number = 0;
   kernel.module->walk([&](arith::AddFOp sum) { result.push_back(sum.getLhs() != before[number++]); });
   return result;

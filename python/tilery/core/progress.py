@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from types import TracebackType
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
 
 
 class Progress:
@@ -24,6 +28,12 @@ class Progress:
     def step(self, note: str = "") -> None:
         self.done += 1
         self._write(note)
+
+    def each(self, items: Iterable[_Item]) -> Iterator[_Item]:
+        """The items; when the next one is asked for, one is done."""
+        for item in items:
+            yield item
+            self.step()
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
         if self.shown:
