@@ -39,16 +39,25 @@ def _repeats(function, seconds):
 SETTLE = 0.25
 
 
-def rounds(contestants, seconds=0.03, least=11, budget=4.0):
-    """Seconds a call of each of `contestants` (name -> callable), one list entry a round."""
+def rounds(contestants, seconds=0.03, least=11, budget=4.0, fewest=5, most=20.0):
+    """Seconds a call of each of `contestants` (name -> callable), one list entry a round.
+
+    Rounds go on for `budget` seconds and are `least` at least; after `most` seconds (a rival without fast code) `fewest` will do.
+    """
     repeats = {name: _repeats(function, seconds) for name, function in contestants.items()}
     times = {name: [] for name in contestants}
-    end = time.perf_counter() + budget
-    while len(next(iter(times.values()))) < least or time.perf_counter() < end:
+    begin = time.perf_counter()
+
+    def goes_on():
+        done, passed = len(next(iter(times.values()))), time.perf_counter() - begin
+        return done < fewest or (passed < most and (done < least or passed < budget))
+
+    while goes_on():
         for name, function in contestants.items():
             n = repeats[name]
             time.sleep(SETTLE)
-            function()
+            if not times[name] or times[name][-1] < SETTLE:  # what takes longer warms itself
+                function()
             start = time.perf_counter()
             for _ in range(n):
                 function()

@@ -59,7 +59,7 @@ void NestEmitter::collectBounds(Value value, ArrayRef<int> loops, SmallVectorImp
       collectBounds(load.getOther(), loops, bounds, seen);
     return;
   }
-  std::optional<SmallVector<int>> inner = isa<tile::ReshapeOp>(op) ? std::nullopt : loopsOfOperand(op, loops);
+  std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops);
   if (!inner && !isElementwise(op))
     return;
   for (Value operand : op->getOperands())

@@ -26,7 +26,7 @@ ArrayRef<int64_t> shapeOf(tile::AccessOp access) { return cast<tile::AccessType>
 unsigned bytesOf(tile::AccessOp access) { return elementBytes(cast<tile::AccessType>(access.getType()).getElementType()); }
 } // namespace
 
-// A scalar here or, with `next`, as the next program along axis 0 has it. Null if it hangs on what is not computed yet.
+// A scalar here or, with `next`, as the next program has it. Null if it hangs on what is not computed yet.
 llvm::Value *NestEmitter::scalarAhead(Value value, bool next) {
   if (auto known = nextScalars.find(value); next && known != nextScalars.end())
     return known->second;
@@ -40,8 +40,8 @@ llvm::Value *NestEmitter::computeAhead(Value value, bool next) {
   Operation *op = value.getDefiningOp();
   if (op && op->hasTrait<OpTrait::ConstantLike>())
     return evaluator.scalar(value);
-  if (auto id = dyn_cast_or_null<tile::ProgramIdOp>(op); id && here && next && id.getAxis() == 0)
-    return e.b.CreateAdd(here, llvm::ConstantInt::get(here->getType(), 1));
+  if (auto id = dyn_cast_or_null<tile::ProgramIdOp>(op); id && here && next && !nextProgram.empty())
+    return nextProgram[id.getAxis()];
   if (!op || !isElementwise(op) || (here && !next))
     return here;
   SmallVector<Lanes> operands;

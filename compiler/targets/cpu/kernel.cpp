@@ -43,6 +43,12 @@ void CpuKernel::emitEntry() {
   llvm::Value *row = b.CreateUDiv(id, x);
   for (llvm::Value *coordinate : {b.CreateURem(id, x), b.CreateURem(row, y), b.CreateUDiv(row, y)})
     pid.push_back(b.CreateTrunc(coordinate, b.getInt32Ty()));
+  llvm::Value *carry = b.getInt32(1);
+  for (auto [place, extent] : llvm::zip(pid, grid)) {
+    llvm::Value *next = b.CreateAdd(place, carry), *ends = b.CreateICmpEQ(next, extent);
+    nests.nextProgram.push_back(b.CreateSelect(ends, b.getInt32(0), next));
+    carry = b.CreateZExt(ends, b.getInt32Ty());
+  }
   b.CreateBr(body);
   b.SetInsertPoint(body);
   if (!block(kernel.getBody().front()))

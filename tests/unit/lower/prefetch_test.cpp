@@ -25,6 +25,25 @@ std::string rows(int tile, const std::string &start, bool twice = true) {
          "\n  %oa = tile.access %o, %own steps(%one) bounds [1] (%z, %n64) : !tile.ptr<f32>, (i64), (i64, i64) -> " + access +
          "\n  tile.store %oa, %d : " + access + ", " + tensor + "\n  tile.return\n}\n";
 }
+/// The same with rows of axis 1 of the grid, tiles of 1 x `tile` lanes, which are reduced as a line.
+std::string rowsOfTiles(int tile) {
+  std::string line = "tensor<" + std::to_string(tile) + "xf32>", t = "1x" + std::to_string(tile) + "xf32",
+              access = "!tile.access<" + t + ">", tensor = "tensor<" + t + ">";
+  auto place = [&](const std::string &name, const std::string &pointer) {
+    return "  %" + name + " = tile.access %" + pointer +
+           ", %own steps(%z, %one) bounds [0, 1] (%z, %n64) : !tile.ptr<f32>, (i64, i64), (i64, i64) -> " + access + "\n";
+  };
+  return "tile.kernel @k(%x: !tile.ptr<f32>, %o: !tile.ptr<f32>, %n: i32) {\n  %pid = tile.program_id 1\n"
+         "  %p = arith.extsi %pid : i32 to i64\n  %n64 = arith.extsi %n : i32 to i64\n  %z = arith.constant 0 : i64\n"
+         "  %one = arith.constant 1 : i64\n  %own = arith.muli %p, %n64 overflow<nsw> : i64\n" +
+         place("a", "x") + "  %inf = arith.constant dense<0xFF800000> : " + tensor +
+         "\n  %v = tile.load %a other %inf : " + tensor + " : " + access + " -> " + tensor +
+         "\n  %w = tile.reshape %v : " + tensor + " -> " + line +
+         "\n  %m = tile.reduce %w axis 0 {\n  ^bb0(%l: f32, %q: f32):\n    %s = arith.maxnumf %l, %q : f32\n"
+         "    tile.yield %s : f32\n  } : " +
+         line + " -> f32\n  %ms = tile.splat %m : f32 -> " + tensor + "\n  %d = arith.subf %v, %ms : " + tensor + "\n" +
+         place("oa", "o") + "  tile.store %oa, %d : " + access + ", " + tensor + "\n  tile.return\n}\n";
+}
 Compiled compiled(const std::string &text) {
   cpu::Options options;
   options.disjoint = options.wantLLVM = true;
@@ -40,8 +59,10 @@ TEST(CpuPrefetch, RowsThatAreWalkedTwice) {
   EXPECT_FALSE(fetches(compiled(rows(1 << 20, "own"))));     // larger than a second-level cache
 }
 
-TEST(CpuPrefetch, ChangesNoResult) {
-  Compiled k = compiled(rows(256, "own"));
+TEST(CpuPrefetch, RowsOfTilesAlongAnotherAxis) { EXPECT_TRUE(fetches(compiled(rowsOfTiles(1024)))); }
+
+/// Launches rows of all kinds of lengths, along this axis of the grid.
+static void expectLargestTakenOff(const Compiled &k, unsigned axis) {
   for (uint32_t flags : {TILERY_DISJOINT, TILERY_DISJOINT | TILERY_STREAM})
     for (int n : {1, 31, 64, 100, 255, 256}) {
       constexpr int programs = 5;
@@ -49,7 +70,8 @@ TEST(CpuPrefetch, ChangesNoResult) {
       for (size_t i = 0; i < x.size(); ++i)
         x[i] = float(i * 37 % 101);
       uint64_t slots[] = {slot(x.data()), slot(out.data()), slot(n)};
-      int64_t grid[] = {programs, 1, 1};
+      int64_t grid[] = {1, 1, 1};
+      grid[axis] = programs;
       LaunchOptions options;
       options.flags = flags;
       launch(*k.kernels[0], grid, slots, options);
@@ -61,4 +83,9 @@ TEST(CpuPrefetch, ChangesNoResult) {
       for (int i = programs * n; i < programs * n + 8; ++i)
         ASSERT_EQ(out[i], 99.0f);
     }
+}
+
+TEST(CpuPrefetch, ChangesNoResult) {
+  expectLargestTakenOff(compiled(rows(256, "own")), 0);
+  expectLargestTakenOff(compiled(rowsOfTiles(256)), 1);
 }
