@@ -8,6 +8,7 @@ import torch
 
 from tilery import _native, compat
 
+on_both = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 PROGRAMS = compat.load(Path(__file__).with_name("wrapped_columns_programs.py"))
 
 
@@ -42,3 +43,24 @@ def test_rotary(half, block_n, rows, dtype):
         _, out, exact = launch("cuda", rows, half, block_n, dtype, padding)
         assert torch.equal(out[:, : 2 * half].double(), exact), padding
         assert out[:, 2 * half :].isnan().all(), padding
+
+
+def multiply(device, dtype, m, n, k, tile):
+    a, b = (torch.randint(-4, 5, shape, device=device).to(dtype) for shape in ((m, k), (k, n)))
+    c = torch.full((m, n), float("nan"), device=device)
+    kernel = PROGRAMS.product[(-(-m // tile[0]), -(-n // tile[1]))](a, b, c, m, n, k, *tile)
+    return kernel, c, a.double() @ b.double()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+def test_lanes_share_places_of_one_factor_that_another_takes_elsewhere(dtype, goes_through_blocks):
+    """Where columns begin anew is shown to all lanes for one factor; for the other each lane has another one."""
+    goes_through_blocks(multiply("cpu", dtype, 70, 40, 33, (64, 32, 32))[0].module)
+
+
+@on_both
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32], ids=str)
+@pytest.mark.parametrize("m, n, k, tile", [(1, 1, 1, (16, 16, 16)), (70, 40, 33, (64, 32, 32)), (130, 136, 72, (128, 128, 64))])
+def test_product(m, n, k, tile, dtype, device):
+    _, c, exact = multiply(device, dtype, m, n, k, tile)
+    assert torch.equal(c.double(), exact)

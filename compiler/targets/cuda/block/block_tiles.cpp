@@ -172,6 +172,16 @@ void BlockEmitter::provideFound(Value tile, ArrayRef<lower::Index> point, ArrayR
       return evaluator.provide(tile, point, part);
     if (!canBeComputedAgain(tile))
       return fail(tile.getDefiningOp(), "is used at elements that other threads hold");
+    if (noPlan.storage.contains(tile)) { // lanes share its numbers, but not these: they are computed as if it were not shared
+      Parts shared = std::move(found->second);
+      values.erase(found);
+      noPlan.storage.erase(tile);
+      provideFound(tile, point, fixed);
+      llvm::Value *own = evaluator.value(tile, point);
+      noPlan.storage[tile] = 0;
+      values[tile] = std::move(shared);
+      return evaluator.provide(tile, point, own);
+    }
   }
   Operation *op = tile.getDefiningOp();
   if (auto convert = dyn_cast<block::ConvertOp>(op)) { // of what this thread computes itself, wherever it is
