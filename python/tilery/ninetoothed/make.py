@@ -34,6 +34,9 @@ def make(
     """
     application = getattr(application, "fn", application)  # a function of Tileon, too
     arranged = arrangement(*tensors)
+    if arranged is None:
+        hint = "return the arranged tensors: `return x.tile(...), y.tile(...)`"
+        raise error(TypeError, "the arrangement returns nothing", hint=hint)
     if not isinstance(arranged, tuple):
         arranged = (arranged,)
     names = parameters_of(application, len(arranged))

@@ -24,6 +24,11 @@ _FOREIGN = tuple({os.path.realpath(sysconfig.get_paths()[k]) + os.sep for k in (
 
 class Tracer(TileTracer):
     prepare = staticmethod(prepare)
+    prefix = "ntl"
+    constant_hint = (
+        "use the size of a tile, a number or a constexpr symbol; sizes of a tensor are known with "
+        'Tensor(..., shape_options={"constexpr": True})'
+    )
 
     def __init__(self, native: _native.Builder) -> None:
         super().__init__(native, products=Products("tf32"))

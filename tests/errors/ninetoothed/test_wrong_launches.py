@@ -232,6 +232,11 @@ WRONG = {
         TypeError,
         "parameter `x` of `copy` must be annotated with an arranged tensor\n  hint: write `x: Tensor(1).tile((BLOCK_SIZE,))`",
     ),
+    "nothing arranged": (
+        lambda: ninetoothed.make(lambda x, y: None, copy, (Tensor(1), Tensor(1))),
+        TypeError,
+        "the arrangement returns nothing\n  hint: return the arranged tensors: `return x.tile(...), y.tile(...)`",
+    ),
     "too few arranged": (
         lambda: ninetoothed.make(lambda x: x, copy, (Tensor(1),)),
         TypeError,

@@ -86,6 +86,11 @@ def dot_shapes(x, y):
 
 
 @wrong(whole)
+def dot_to_bfloat16(x, y):
+    y = ntl.dot(x, ntl.trans(x), out_dtype=ntl.bfloat16)
+
+
+@wrong(whole)
 def operand_shapes(x, y):
     y = x + ntl.arange(0, 3)
 

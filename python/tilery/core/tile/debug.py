@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import StaticAssertion, error
 from .types import unwrap
-from .value import Operand, native, plain, tensor, to_tensor, tracer
+from .value import Operand, called, native, plain, tensor, to_tensor, tracer
 
 
 def static_print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> None:
@@ -19,7 +19,8 @@ def static_assert(cond: Any, msg: str = "") -> None:
     """Fails at compile time if a compile-time condition is false."""
     cond = unwrap(cond)
     if isinstance(cond, tensor):
-        raise error(ValueError, "static_assert needs a compile-time condition, got a run-time value", hint="use tl.device_assert")
+        hint = f"use {called('device_assert')}"
+        raise error(ValueError, "static_assert needs a compile-time condition, got a run-time value", hint=hint)
     if not cond:
         raise StaticAssertion(f"static_assert failed: {unwrap(msg)}" if unwrap(msg) else "static_assert failed")
 

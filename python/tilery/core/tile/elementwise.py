@@ -5,7 +5,7 @@ from ..functions import Namespace
 from ..functions.row import FLOATS, INTEGERS, NUMBERS, SINGLE
 from ..functions.table import ROWS
 from .types import unwrap
-from .value import member, native, own, tensor, to_tensor, tracer, wrap
+from .value import called, member, native, own, tensor, to_tensor, tracer, wrap
 
 _WORDS = {SINGLE: "fp32 or fp64", FLOATS: "floats", INTEGERS: "integers"}
 
@@ -82,7 +82,7 @@ def call(language, row, name, *arguments):
     for x in tiles:
         native().require_numbers(x, name)
         if accepted and x.handle.dtype not in accepted:
-            hint = "convert first: x.to(tl.float32)" if accepted is SINGLE else None
+            hint = f"convert first: x.to({called('float32')})" if accepted is SINGLE else None
             raise error(ValueError, f"{name} takes {_WORDS.get(accepted, 'numbers')}, got {x.dtype}", hint=hint)
     return row.call(Operations, *arguments)
 

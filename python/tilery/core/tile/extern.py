@@ -12,7 +12,7 @@ from ..ignored import ignore
 from . import creation, libdevice
 from . import shape as shapes
 from .types import unwrap
-from .value import tensor, to_tensor
+from .value import called, tensor, to_tensor, tracer
 
 TRITON_BUILTIN = "__triton_builtin__"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -67,7 +67,7 @@ def _function(symbol: str) -> Callable[..., Any]:
     raise error(
         NotImplementedError,
         f"the device library has no function `{symbol}` that is known here",
-        hint="use a function of tl or of tl.extra.libdevice",
+        hint=f"use a function of {tracer().prefix} or of {called('extra.libdevice')}",
     )
 
 

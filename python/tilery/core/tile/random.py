@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...errors import error
 from . import creation, elementwise, shape
 from .types import float32, int32, int64, uint32, uint64
-from .value import Operand, constant_of, native, tensor, to_numbers, to_tensor, wrap
+from .value import Operand, called, constant_of, native, tensor, to_numbers, to_tensor, wrap
 
 N_ROUNDS_DEFAULT = 10
 Four = tuple[tensor, tensor, tensor, tensor]
@@ -26,7 +26,7 @@ def philox(seed: Operand, c0: Operand, c1: Operand, c2: Operand, c3: Operand, n_
     seed = creation.cast(seed, uint64)
     c0, c1, c2, c3 = (to_numbers(c, "philox") for c in (c0, c1, c2, c3))
     if c0.dtype.primitive_bitwidth not in (32, 64):
-        raise error(ValueError, f"philox takes counters of 32 or 64 bits, got {c0.dtype}", hint="cast them to tl.int32")
+        raise error(ValueError, f"philox takes counters of 32 or 64 bits, got {c0.dtype}", hint=f"cast them to {called('int32')}")
     kind = uint32 if c0.dtype.primitive_bitwidth == 32 else uint64
     c0, c1, c2, c3 = (
         creation.cast(c, kind, bitcast=c.dtype.primitive_bitwidth == kind.primitive_bitwidth)

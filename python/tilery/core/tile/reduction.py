@@ -13,7 +13,7 @@ from ..names import named
 from . import creation, types
 from . import shape as shapes
 from .types import float32, int32, uint32, unwrap
-from .value import Operand, int_of, member, native, tensor, to_tensor, tracer, wrap
+from .value import Operand, called, int_of, member, native, tensor, to_tensor, tracer, wrap
 
 
 def _axis(x: tensor, axis: Any, what: str) -> Any:
@@ -240,7 +240,7 @@ def dot(
     elif kind.is_fp8() and imprecise > input.shape[-1]:
         raise error(ValueError, f"max_num_imprecise_acc ({imprecise}) must be <= K ({input.shape[-1]})")
     if wanted.is_bf16():
-        raise error(ValueError, "dot cannot return bfloat16", hint="use out_dtype=tl.float32 and convert the result")
+        raise error(ValueError, "dot cannot return bfloat16", hint=f"use out_dtype={called('float32')} and convert the result")
     half = wanted.is_fp16() or acc is not None and acc.dtype.is_fp16()
     narrow = "float16" if half and (kind.is_fp16() or kind.is_fp8()) else "float32"
     result = "float64" if kind.is_fp64() else "int32" if kind.is_int() else narrow

@@ -83,6 +83,8 @@ class Tracer(Language):
     """One kernel being traced."""
 
     has_with = False
+    prefix = "tl"  # what programs call the language by, in hints
+    constant_hint = "annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`"
 
     def __init__(
         self,

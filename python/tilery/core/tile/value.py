@@ -34,6 +34,11 @@ def tracer() -> Any:
     return current
 
 
+def called(name: str) -> str:
+    """A function or type of the language, as the running trace's programs name it."""
+    return f"{tracer().prefix}.{name}"
+
+
 def native() -> Any:
     """The builder of the running trace."""
     return tracer().native
@@ -62,7 +67,7 @@ def constant_of(value: Any, what: str) -> Any:
         raise error(
             ValueError,
             f"{what} must be a compile-time constant, got a run-time value of type {value.handle.type}",
-            hint="annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`",
+            hint=tracer().constant_hint,
         )
     return host_number(value)
 

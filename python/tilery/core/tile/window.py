@@ -12,7 +12,7 @@ from ..ignored import ignore
 from ..names import named
 from . import creation, shape, types
 from .types import unwrap
-from .value import Operand, constant_of, native, plain, tensor, wrap
+from .value import Operand, called, constant_of, native, plain, tensor, wrap
 
 PADDINGS = ("", "zero", "nan")
 
@@ -231,7 +231,8 @@ def make_block_ptr(
 def advance(base: block_pointer, offsets: Iterable[Any]) -> block_pointer:
     """The block pointer moved by `offsets`; `base` stays where it is."""
     if not isinstance(base, block_pointer):
-        raise error(TypeError, "advance takes a block pointer", hint="make one with tl.make_block_ptr, or add to a pointer")
+        hint = f"make one with {called('make_block_ptr')}, or add to a pointer"
+        raise error(TypeError, "advance takes a block pointer", hint=hint)
     moves = parts(offsets)
     if len(moves) != len(base.offsets):
         raise error(ValueError, f"advance: a block of shape {base.block_shape} takes as many offsets, got {len(moves)}")

@@ -30,7 +30,8 @@ _MEMBERS = ("access_ptr", "data", "dtype", "ndim", "scope", "shape")
 def index_hint(index: Any) -> str | None:
     """What may be wrong with an index that is no number."""
     if isinstance(index, tuple):
-        return "it holds several indices: give each a name, as in `with T.Kernel(m, n) as (bx, by)`"
+        named = "`with T.Kernel(m, n) as (bx, by)` or `for i, j in T.Parallel(m, n)`"
+        return f"it holds several indices: give each a name, as in {named}"
     return "divide integers with //" if isinstance(index, float) else None
 
 
