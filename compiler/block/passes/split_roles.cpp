@@ -169,17 +169,23 @@ void dropNumbers(RoleOp role) {
   });
 }
 
+/// Its region says how it computes its result.
+bool combines(Operation *op) { return isa<tile::ReduceOp, tile::ScanOp>(op); }
+
 /// Leaves in `role` what fills rings, or everything else. Reads of memory stay where something uses them, those in order, too.
 void prune(RoleOp role, bool filling) {
   if (filling)
     dropOtherWork(role);
   SmallVector<std::pair<Operation *, bool>> ops; // with whether they fill, as long as all is there
-  role.getBody().walk([&](Operation *op) { ops.push_back({op, fillsRings(op)}); });
+  role.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    ops.push_back({op, fillsRings(op)});
+    return combines(op) ? WalkResult::skip() : WalkResult::advance();
+  });
   if (filling)
     dropTiles(role);
   for (auto [op, fills] : llvm::reverse(ops)) {
     bool isView = isa<PartOp, TransposeOp>(op);
-    bool reads = isa<tile::LoadOp>(op), isWork = reads || (isMemoryEffectFree(op) && !op->getNumRegions());
+    bool reads = isa<tile::LoadOp>(op), isWork = reads || combines(op) || (isMemoryEffectFree(op) && !op->getNumRegions());
     if (op->use_empty() && !op->hasTrait<OpTrait::IsTerminator>() && (isView || (filling && isWork)))
       op->erase();
     else if (isView || op->hasTrait<OpTrait::IsTerminator>() || op->getNumRegions() || isMemoryEffectFree(op) || reads)
