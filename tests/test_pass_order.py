@@ -19,7 +19,8 @@ def kebab(name):
 def passes_of(text):
     """The passes that a file adds to managers, in order, but for what it adds for programs without optimisations."""
     text = re.sub(r"if \(plain\)\s*return [^;]*;", "", text)
-    return [kebab(name) for name in re.findall(r"addPass\(create(\w+)\(", text)]
+    rows = re.findall(r'addPass\(create(\w+)\(|^    \{(?:"([\w-]+)",|create(\w+)\})', text, re.M)
+    return [name or kebab(added or made) for added, name, made in rows]
 
 
 def listed(folder):
@@ -77,3 +78,10 @@ def test_a_broken_order_is_found():
     assert order == ["lower-views", "dead-lanes"]
     assert broken(order, "dead-lanes", "lower-views") and not broken(order, "lower-views", "dead-lanes")
     assert not broken(order, "lower-views", "pipeline")
+
+
+def test_rows_of_a_table_are_its_passes():
+    assert passes_of('    {"open-buffers", "what it does", runOpenBuffers},\n    {createCSEPass},\n') == [
+        "open-buffers",
+        "csepass",
+    ]

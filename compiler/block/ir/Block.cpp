@@ -7,6 +7,43 @@ using namespace mlir;
 using namespace tilery;
 using namespace tilery::block;
 
+// What the formats of types in BlockTypes.td name.
+static ParseResult parseShape(AsmParser &parser, SmallVectorImpl<int64_t> &shape, Type &element) {
+  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element));
+}
+
+static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape, Type element) {
+  for (int64_t size : shape)
+    printer << size << "x";
+  printer << element;
+}
+
+// "128x64xbf16 #layout".
+static ParseResult parseTiles(AsmParser &parser, SmallVectorImpl<SharedType> &tiles) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    SmallVector<int64_t> shape;
+    Type element;
+    Attribute layout;
+    if (parseShape(parser, shape, element))
+      return failure();
+    OptionalParseResult hasLayout = parser.parseOptionalAttribute(layout);
+    if (hasLayout.has_value() && (failed(*hasLayout) || !isa<LayoutAttr>(layout)))
+      return failure();
+    tiles.push_back(parser.getChecked<SharedType>(parser.getContext(), shape, element, dyn_cast_or_null<LayoutAttr>(layout)));
+    return success(bool(tiles.back()));
+  });
+}
+
+static void printTiles(AsmPrinter &printer, ArrayRef<SharedType> tiles) {
+  printer << "[";
+  llvm::interleaveComma(tiles, printer, [&](SharedType tile) {
+    printShape(printer, tile.getShape(), tile.getElementType());
+    if (LayoutAttr layout = tile.getLayout())
+      printer << " " << layout;
+  });
+  printer << "]";
+}
+
 #include "compiler/block/ir/BlockDialect.cpp.inc"
 #include "compiler/block/ir/BlockEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -79,29 +116,6 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type, function
 
 // ---- types
 
-static ParseResult parseShape(AsmParser &parser, SmallVectorImpl<int64_t> &shape, Type &element) {
-  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element));
-}
-static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape, Type element) {
-  for (int64_t size : shape)
-    printer << size << "x";
-  printer << element;
-}
-
-Type MapType::parse(AsmParser &parser) {
-  SmallVector<int64_t> box;
-  Type element;
-  unsigned swizzle;
-  if (parser.parseLess() || parseShape(parser, box, element) || parser.parseComma() || parser.parseInteger(swizzle) ||
-      parser.parseGreater())
-    return {};
-  return parser.getChecked<MapType>(parser.getContext(), box, element, swizzle);
-}
-void MapType::print(AsmPrinter &printer) const {
-  printer << "<";
-  printShape(printer, getBox(), getElementType());
-  printer << ", " << getSwizzle() << ">";
-}
 LogicalResult MapType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> box, Type element,
                               unsigned swizzle) {
   if (box.empty() || box.size() > 5)
@@ -121,60 +135,6 @@ LogicalResult MapType::verify(function_ref<InFlightDiagnostic()> emitError, Arra
   return success();
 }
 
-// "128x64xbf16" SEPARATOR "#layout".
-static FailureOr<SharedType> parseTile(AsmParser &parser, bool comma) {
-  SmallVector<int64_t> shape;
-  Type element;
-  LayoutAttr layout;
-  if (parseShape(parser, shape, element))
-    return failure();
-  bool hasLayout;
-  if (comma) {
-    hasLayout = succeeded(parser.parseOptionalComma());
-    if (hasLayout && parser.parseAttribute(layout))
-      return failure();
-  } else {
-    Attribute attribute;
-    OptionalParseResult result = parser.parseOptionalAttribute(attribute);
-    if (result.has_value() && (failed(*result) || !(layout = dyn_cast<LayoutAttr>(attribute))))
-      return failure();
-  }
-  SharedType type = parser.getChecked<SharedType>(parser.getContext(), shape, element, layout);
-  if (!type)
-    return failure();
-  return type;
-}
-static void printTile(AsmPrinter &printer, SharedType type, StringRef separator) {
-  printShape(printer, type.getShape(), type.getElementType());
-  if (LayoutAttr layout = type.getLayout())
-    printer << separator << layout;
-}
-static ParseResult parseTiles(AsmParser &parser, SmallVectorImpl<SharedType> &tiles) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-    FailureOr<SharedType> tile = parseTile(parser, false);
-    if (failed(tile))
-      return failure();
-    tiles.push_back(*tile);
-    return success();
-  });
-}
-static void printTiles(AsmPrinter &printer, ArrayRef<SharedType> tiles) {
-  printer << "[";
-  llvm::interleaveComma(tiles, printer, [&](SharedType tile) { printTile(printer, tile, " "); });
-  printer << "]";
-}
-
-Type SharedType::parse(AsmParser &parser) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<SharedType> type = parseTile(parser, true);
-  return failed(type) || parser.parseGreater() ? Type() : *type;
-}
-void SharedType::print(AsmPrinter &printer) const {
-  printer << "<";
-  printTile(printer, *this, ", ");
-  printer << ">";
-}
 LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
                                  LayoutAttr layout) {
   if (shape.empty() || !tile::isTileValue(element))
@@ -194,37 +154,12 @@ int64_t SharedType::getBytes() const {
 }
 RankedTensorType SharedType::getTileType() const { return RankedTensorType::get(getShape(), getElementType()); }
 
-Type RingType::parse(AsmParser &parser) {
-  int64_t count;
-  SmallVector<SharedType> tiles;
-  if (parser.parseLess() || parser.parseInteger(count) || parser.parseComma() || parseTiles(parser, tiles) ||
-      parser.parseGreater())
-    return {};
-  return parser.getChecked<RingType>(parser.getContext(), count, tiles);
-}
-void RingType::print(AsmPrinter &printer) const {
-  printer << "<" << getCount() << ", ";
-  printTiles(printer, getTiles());
-  printer << ">";
-}
 LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t count, ArrayRef<SharedType> tiles) {
   if (count < 1)
     return emitError() << "a ring has at least one slot, not " << count;
   if (tiles.empty())
     return emitError() << "a slot holds at least one tile";
   return success();
-}
-
-Type SlotType::parse(AsmParser &parser) {
-  SmallVector<SharedType> tiles;
-  if (parser.parseLess() || parseTiles(parser, tiles) || parser.parseGreater())
-    return {};
-  return SlotType::get(parser.getContext(), tiles);
-}
-void SlotType::print(AsmPrinter &printer) const {
-  printer << "<";
-  printTiles(printer, getTiles());
-  printer << ">";
 }
 
 LayoutAttr block::layoutOf(Type type) {

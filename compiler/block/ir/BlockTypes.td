@@ -35,7 +35,7 @@ def Block_Map : Block_Type<"Map", "map"> {
   let summary = "a tensor as the copy engine knows it: the box it moves at a time, and how its rows of bytes are swizzled in shared memory";
   let description = "`!block.map<1x128x64xbf16, 128>`: box, outermost dimension first; 32, 64 or 128 bytes of swizzle, 16 for none.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType, "unsigned":$swizzle);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = "`<` custom<Shape>($box, $elementType) `,` $swizzle `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{ int64_t getRank() const { return getBox().size(); } }];
 }
@@ -43,7 +43,7 @@ def Block_Shared : Block_Type<"Shared", "shared"> {
   let summary = "a tile in shared memory; its layout is absent until one is assigned";
   let description = "`!block.shared<128x64xbf16, #sw>`; `#sw` maps offsets, in elements, to the tile.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, OptionalParameter<"::tilery::block::LayoutAttr">:$layout);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = "`<` custom<Shape>($shape, $elementType) (`,` $layout^)? `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getRank() const { return getShape().size(); }
@@ -57,14 +57,14 @@ def Block_Ring : Block_Type<"Ring", "ring"> {
   let summary = "slots of one or more shared tiles, filled and freed in turn";
   let description = "`!block.ring<4, [128x64xbf16 #sw, 64x256xbf16 #sw]>`.";
   let parameters = (ins "int64_t":$count, ArrayRefParameter<"::tilery::block::SharedType">:$tiles);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = "`<` $count `,` custom<Tiles>($tiles) `>`";
   let genVerifyDecl = 1;
 }
 def Block_Slot : Block_Type<"Slot", "slot"> {
   let summary = "one use of a slot of a ring, or none";
   let description = "`!block.slot<[128x64xbf16 #sw, 64x256xbf16 #sw]>`.";
   let parameters = (ins ArrayRefParameter<"::tilery::block::SharedType">:$tiles);
-  let hasCustomAssemblyFormat = 1;
+  let assemblyFormat = "`<` custom<Tiles>($tiles) `>`";
 }
 def Block_Pending : Block_Type<"Pending", "pending"> {
   let summary = "a product under way, or none";

@@ -1,4 +1,5 @@
 // Verifiers of the ops in BlockRing.td.
+#include "compiler/analysis/search.h"
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/ir/uses.h"
 
@@ -104,27 +105,22 @@ static LogicalResult checkPosition(Operation *op, Value position) {
   auto programs = op->getParentOfType<ProgramsOp>();
   if (!programs)
     return success();
-  SmallVector<Value> from{position};
-  llvm::DenseSet<Value> seen;
-  while (!from.empty()) {
-    Value value = from.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
+  for (analysis::Search<Value> from(position); Value value = from.next();) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument) {
-      llvm::append_range(from, value.getDefiningOp()->getOperands());
+      from.addAll(value.getDefiningOp()->getOperands());
       for (Region &region : value.getDefiningOp()->getRegions()) // what a branch or a loop gives
         if (!region.empty() && region.front().mightHaveTerminator())
-          llvm::append_range(from, region.front().getTerminator()->getOperands());
+          from.addAll(region.front().getTerminator()->getOperands());
       continue;
     }
     Operation *parent = argument.getOwner()->getParentOp();
     if (parent == programs.getOperation() && argument.getArgNumber() >= 3)
       return success();
     if (auto loop = dyn_cast<scf::ForOp>(parent); loop && argument.getArgNumber() > 0)
-      from.push_back(loop.getInitArgs()[argument.getArgNumber() - 1]);
+      from.add(loop.getInitArgs()[argument.getArgNumber() - 1]);
     else if (auto loop = dyn_cast<scf::WhileOp>(parent))
-      llvm::append_range(from, loop.getInits());
+      from.addAll(loop.getInits());
   }
   return op->emitOpError("needs a position that `programs` carries from program to program");
 }

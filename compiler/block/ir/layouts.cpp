@@ -1,4 +1,5 @@
 #include "compiler/block/ir/layouts.h"
+#include "compiler/analysis/search.h"
 #include "compiler/block/forms/memory.h"
 
 using namespace mlir;
@@ -134,16 +135,13 @@ LogicalResult verifyLayouts(Operation *root) {
 }
 
 bool canBeComputedAnywhere(Value tile) {
-  SmallVector<Value> values{tile};
-  llvm::DenseSet<Value> seen;
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+  for (analysis::Search<Value> values(tile); Value value = values.next();) {
+    if (!isa<RankedTensorType>(value.getType()))
       continue;
     Operation *op = value.getDefiningOp();
     if (!op || op->getNumRegions() || isa<MmaWaitOp, ReadOp>(op))
       return false;
-    values.append(op->operand_begin(), op->operand_end());
+    values.addAll(op->getOperands());
   }
   return true;
 }

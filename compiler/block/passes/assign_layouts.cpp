@@ -495,26 +495,17 @@ private:
   SmallVector<Value> fresh;
   llvm::DenseMap<SharedType, AllocOp> handing; // shared memory of tiles that change their layouts
 };
-
-struct AssignLayouts : PassWrapper<AssignLayouts, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignLayouts)
-  StringRef getArgument() const final { return "assign-layouts"; }
-  StringRef getDescription() const final { return "tiles in registers and in shared memory get layouts"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<BlockDialect>(); }
-
-  void runOnOperation() final {
-    Block &body = getOperation().getBody().front();
-    for (auto ring : body.getOps<RingOp>())
-      layOut(ring);
-    for (auto alloc : body.getOps<AllocOp>())
-      layOut(alloc);
-    for (auto roles : body.getOps<RolesOp>())
-      for (auto role : roles.getBody().getOps<RoleOp>())
-        Registers(role).assign();
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createAssignLayouts() { return std::make_unique<AssignLayouts>(); }
+void runAssignLayouts(tile::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  for (auto ring : body.getOps<RingOp>())
+    layOut(ring);
+  for (auto alloc : body.getOps<AllocOp>())
+    layOut(alloc);
+  for (auto roles : body.getOps<RolesOp>())
+    for (auto role : roles.getBody().getOps<RoleOp>())
+      Registers(role).assign();
+}
 
 } // namespace tilery::block

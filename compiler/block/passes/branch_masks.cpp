@@ -169,63 +169,54 @@ std::optional<Plain> plainOf(Operation *op) {
   return std::nullopt;
 }
 
-struct BranchMasks : PassWrapper<BranchMasks, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BranchMasks)
-  StringRef getArgument() const final { return "branch-masks"; }
-  StringRef getDescription() const final { return "loops with products select lanes in steps that need it only"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || !schedule->branch)
-      return;
-    for (auto loop : getOperation().getBody().getOps<scf::ForOp>())
-      if (!loop.getBody()->getOps<MmaStartOp>().empty()) {
-        SmallVector<Operation *> ops;
-        for (Operation &op : llvm::reverse(*loop.getBody()))
-          if (plainOf(&op))
-            ops.push_back(&op);
-        for (Operation *op : ops)
-          if (op->getBlock() == loop.getBody()) // no part of a later one's branch
-            branch(op);
-      }
+/// The last of a chain of such ops, each of which alone takes what the one before gives, becomes one branch around all of them.
+void branch(Operation *last) {
+  OpBuilder b(last);
+  Location location = last->getLoc();
+  AllHold hold(b, location);
+  SmallVector<Operation *> chain; // from the last
+  Value same = last->getResult(0), all;
+  for (Operation *op = last; op;) {
+    std::optional<Plain> plain = plainOf(op);
+    bool isOwn = plain && op->getBlock() == last->getBlock() && (op == last || op->hasOneUse());
+    bool isScalar = isOwn && !isa<RankedTensorType>(plain->conditions.getType());
+    Value holds = !isOwn ? Value() : isScalar ? plain->conditions : hold.of(plain->conditions, plain->wanted);
+    if (!holds || matchPattern(holds, m_Constant()))
+      break;
+    all = all ? hold.both(all, holds) : holds;
+    chain.push_back(op);
+    if (plain->choice && plain->choice->hasOneUse() && plain->choice->getBlock() == last->getBlock())
+      chain.push_back(plain->choice);
+    same = plain->same;
+    op = same.getDefiningOp();
   }
-
-  /// The last of a chain of such ops, each of which alone takes what the one before gives, becomes one branch around all of them.
-  static void branch(Operation *last) {
-    OpBuilder b(last);
-    Location location = last->getLoc();
-    AllHold hold(b, location);
-    SmallVector<Operation *> chain; // from the last
-    Value same = last->getResult(0), all;
-    for (Operation *op = last; op;) {
-      std::optional<Plain> plain = plainOf(op);
-      bool isOwn = plain && op->getBlock() == last->getBlock() && (op == last || op->hasOneUse());
-      bool isScalar = isOwn && !isa<RankedTensorType>(plain->conditions.getType());
-      Value holds = !isOwn ? Value() : isScalar ? plain->conditions : hold.of(plain->conditions, plain->wanted);
-      if (!holds || matchPattern(holds, m_Constant()))
-        break;
-      all = all ? hold.both(all, holds) : holds;
-      chain.push_back(op);
-      if (plain->choice && plain->choice->hasOneUse() && plain->choice->getBlock() == last->getBlock())
-        chain.push_back(plain->choice);
-      same = plain->same;
-      op = same.getDefiningOp();
-    }
-    if (chain.empty())
-      return;
-    auto branch = scf::IfOp::create(b, location, last->getResultTypes(), all, /*withElse=*/true);
-    last->getResult(0).replaceAllUsesWith(branch.getResult(0));
-    b = branch.getThenBodyBuilder();
-    scf::YieldOp::create(b, location, same);
-    b = branch.getElseBodyBuilder();
-    auto end = scf::YieldOp::create(b, location, last->getResult(0));
-    for (Operation *op : llvm::reverse(chain))
-      op->moveBefore(end);
-  }
-};
+  if (chain.empty())
+    return;
+  auto branch = scf::IfOp::create(b, location, last->getResultTypes(), all, /*withElse=*/true);
+  last->getResult(0).replaceAllUsesWith(branch.getResult(0));
+  b = branch.getThenBodyBuilder();
+  scf::YieldOp::create(b, location, same);
+  b = branch.getElseBodyBuilder();
+  auto end = scf::YieldOp::create(b, location, last->getResult(0));
+  for (Operation *op : llvm::reverse(chain))
+    op->moveBefore(end);
+}
 } // namespace
 
-std::unique_ptr<Pass> createBranchMasks() { return std::make_unique<BranchMasks>(); }
+void runBranchMasks(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule || !schedule->branch)
+    return;
+  for (auto loop : kernel.getBody().getOps<scf::ForOp>())
+    if (!loop.getBody()->getOps<MmaStartOp>().empty()) {
+      SmallVector<Operation *> ops;
+      for (Operation &op : llvm::reverse(*loop.getBody()))
+        if (plainOf(&op))
+          ops.push_back(&op);
+      for (Operation *op : ops)
+        if (op->getBlock() == loop.getBody()) // no part of a later one's branch
+          branch(op);
+    }
+}
 
 } // namespace tilery::block

@@ -1,4 +1,5 @@
 // choose-schedule: writes `block.schedule` on kernels that the block level takes. Later passes only carry it out.
+#include "compiler/analysis/search.h"
 #include "compiler/block/passes/early_loads.h"
 #include "compiler/block/recognise/explain.h"
 #include "compiler/block/recognise/find_kernel.h"
@@ -6,6 +7,7 @@
 #include "compiler/block/price/live_words.h"
 #include "compiler/block/passes/load_ahead.h"
 #include "compiler/block/passes/near_exponentials.h"
+#include "compiler/block/passes/kernel_pass.h"
 #include "compiler/block/passes/passes.h"
 #include "compiler/block/passes/result_boxes.h"
 #include "compiler/block/price/schedule.h"
@@ -30,18 +32,16 @@ static bool isOfStep(Value value, Operation *product) {
 /// windows).
 static bool isPlacedAnew(Value tile, Operation *product) {
   auto isAnew = [&](Value operand) { return isa<RankedTensorType>(operand.getType()) && isOfStep(operand, product); };
-  llvm::SetVector<Value> values;
-  values.insert(tile);
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
-    if (!op || !isa<RankedTensorType>(values[i].getType()))
+  for (analysis::Search<Value> values(tile); Value value = values.next();) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<RankedTensorType>(value.getType()))
       continue;
     auto load = dyn_cast<tile::LoadOp>(op);
     auto place = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
     if (load && (!place || llvm::any_of(place->getOperands(), isAnew)))
       return true;
     if (!load)
-      values.insert(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
   }
   return false;
 }
@@ -485,57 +485,49 @@ static std::optional<std::array<int64_t, 2>> stepsOf(const FoundKernel &found, S
 }
 
 namespace {
-struct ChooseSchedule : PassWrapper<ChooseSchedule, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChooseSchedule)
-  StringRef getArgument() const final { return "choose-schedule"; }
-  StringRef getDescription() const final { return "the cheapest schedule by the model becomes the kernel's `block.schedule`"; }
+void say(tile::KernelOp kernel, const std::string &text) { block::explain(kernel, text); }
 
-  void runOnOperation() final {
-    markAllAnalysesPreserved();
-    const auto &[why, found] = getAnalysis<KernelAnalysis>();
-    if (!found)
-      return why.empty() ? void() : say("no blocks, for " + why);
-    Task task = std::visit([](auto &kernel) { return taskOf(kernel); }, *found);
-    ScheduleProblem &problem = task.problem;
-    problem.gpu = Gpu::of(getOperation());
-    problem.inTurn = getOperation()->hasAttr("block.in_turn");
-    if (auto cluster = getOperation()->getAttrOfType<IntegerAttr>("block.split_k");
-        cluster && !problem.loop && !problem.fetch && !problem.unpack)
-      problem.cluster = unsigned(cluster.getInt());
-    try {
-      std::optional<Schedule> schedule = chooseSchedule(problem);
-      say(schedule ? explain(problem, *schedule) : "no blocks, for no schedule fits shared memory and registers");
-      if (!schedule || schedule->general)
-        return;
-      if (std::string reason = cheaperElsewhere(problem, *schedule); !reason.empty()) {
-        getOperation()->setAttr("block.general", StringAttr::get(&getContext(), reason));
-        return say("no blocks, for " + reason);
-      }
-      task.mark();
-      getOperation()->setAttr("block.schedule", schedule->attribute(&getContext()));
-      if (auto steps = stepsOf(*found, problem, *schedule); steps && !schedule->cluster)
-        getOperation()->setAttr("block.steps", DenseI64ArrayAttr::get(&getContext(), *steps));
-    } catch (const tilery::Error &error) {
-      getOperation().emitError() << error.diagnostic().message
-                                 << (error.diagnostic().hint.empty() ? "" : ": " + error.diagnostic().hint);
-      signalPassFailure();
-    }
-  }
-
-  void say(const std::string &text) { block::explain(getOperation(), text); }
-
-  /// Why the general path is cheaper, unless somebody asked for a schedule; empty: it is not.
-  static std::string cheaperElsewhere(const ScheduleProblem &problem, const Schedule &schedule) {
-    double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
-    if (!problem.gpu.warpgroups || !problem.fetch || problem.loop || here <= general ||
-        !environmentText("TILERY_SCHEDULE").value_or("").empty())
-      return "";
-    return "fetching its operands would take " + std::to_string(int64_t(here)) + " cycles a step where the general path takes " +
-           std::to_string(int64_t(general));
-  }
-};
+/// Why the general path is cheaper, unless somebody asked for a schedule; empty: it is not.
+std::string cheaperElsewhere(const ScheduleProblem &problem, const Schedule &schedule) {
+  double here = cyclesOfStep(problem, schedule), general = generalCycles(problem);
+  if (!problem.gpu.warpgroups || !problem.fetch || problem.loop || here <= general ||
+      !environmentText("TILERY_SCHEDULE").value_or("").empty())
+    return "";
+  return "fetching its operands would take " + std::to_string(int64_t(here)) + " cycles a step where the general path takes " +
+         std::to_string(int64_t(general));
+}
 } // namespace
 
-std::unique_ptr<Pass> createChooseSchedule() { return std::make_unique<ChooseSchedule>(); }
+void runChooseSchedule(KernelPass &pass) {
+  tile::KernelOp kernel = pass.getOperation();
+  pass.markAllAnalysesPreserved();
+  const auto &[why, found] = pass.getAnalysis<KernelAnalysis>();
+  if (!found)
+    return why.empty() ? void() : say(kernel, "no blocks, for " + why);
+  Task task = std::visit([](auto &kernel) { return taskOf(kernel); }, *found);
+  ScheduleProblem &problem = task.problem;
+  problem.gpu = Gpu::of(kernel);
+  problem.inTurn = kernel->hasAttr("block.in_turn");
+  if (auto cluster = kernel->getAttrOfType<IntegerAttr>("block.split_k");
+      cluster && !problem.loop && !problem.fetch && !problem.unpack)
+    problem.cluster = unsigned(cluster.getInt());
+  try {
+    std::optional<Schedule> schedule = chooseSchedule(problem);
+    say(kernel, schedule ? explain(problem, *schedule) : "no blocks, for no schedule fits shared memory and registers");
+    if (!schedule || schedule->general)
+      return;
+    if (std::string reason = cheaperElsewhere(problem, *schedule); !reason.empty()) {
+      kernel->setAttr("block.general", StringAttr::get(kernel.getContext(), reason));
+      return say(kernel, "no blocks, for " + reason);
+    }
+    task.mark();
+    kernel->setAttr("block.schedule", schedule->attribute(kernel.getContext()));
+    if (auto steps = stepsOf(*found, problem, *schedule); steps && !schedule->cluster)
+      kernel->setAttr("block.steps", DenseI64ArrayAttr::get(kernel.getContext(), *steps));
+  } catch (const tilery::Error &error) {
+    kernel.emitError() << error.diagnostic().message << (error.diagnostic().hint.empty() ? "" : ": " + error.diagnostic().hint);
+    pass.signalPassFailure();
+  }
+}
 
 } // namespace tilery::block

@@ -78,93 +78,85 @@ private:
   IRMapping map;
 };
 
-struct DealPrograms : PassWrapper<DealPrograms, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DealPrograms)
-  StringRef getArgument() const final { return "deal-programs"; }
-  StringRef getDescription() const final { return "instances of the role that multiplies take programs by turns"; }
+/// The one loop in which the program takes slots.
+scf::ForOp loopOf(Block &body) {
+  SetVector<Operation *> takes;
+  body.walk([&](TakeOp take) { takes.insert(body.findAncestorOpInBlock(*take)); });
+  return takes.size() == 1 ? dyn_cast<scf::ForOp>(takes[0]) : scf::ForOp();
+}
 
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || schedule->instances < 2)
-      return;
-    getOperation().walk([&](ProgramsOp programs) {
-      auto role = programs->getParentOfType<RoleOp>();
-      if (role && role.walk([](MmaStartOp) { return WalkResult::interrupt(); }).wasInterrupted())
-        deal(role, programs, schedule->instances);
-    });
+void runByTurns(scf::ForOp loop) {
+  OpBuilder b(loop->getParentOfType<RolesOp>());
+  Value baton = BatonOp::create(b, loop.getLoc(), BatonType::get(b.getContext()));
+  b.setInsertionPoint(loop);
+  auto turn = TurnOp::create(b, loop.getLoc(), loop.getResultTypes(), baton);
+  loop.replaceAllUsesWith(turn.getResults());
+  b.createBlock(&turn.getBody());
+  auto yield = YieldOp::create(b, loop.getLoc(), loop.getResults());
+  loop->moveBefore(yield);
+}
+
+void deal(RoleOp role, ProgramsOp programs, unsigned instances) {
+  Block &body = programs.getBody().front();
+  scf::ForOp loop = loopOf(body);
+  if (!loop)
+    return;
+  Operation *yield = body.getTerminator();
+  Location loc = programs.getLoc();
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  auto number = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult(); };
+  Value turn = body.addArgument(b.getI32Type(), loc), who = role.getBody().addArgument(b.getI32Type(), loc);
+  Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, turn, who);
+  auto branch = scf::IfOp::create(b, loc, yield->getOperandTypes(), mine, /*withElse=*/true);
+  Block &own = branch.getThenRegion().front(), &others = branch.getElseRegion().front();
+
+  b.setInsertionPointToEnd(&others);
+  SmallVector<Value> ends;
+  for (WithoutWork numbers(body, b); Value end : yield->getOperands())
+    ends.push_back(numbers.of(end));
+  if (!llvm::all_of(ends, [](Value end) { return bool(end); })) { // then one instance does all
+    branch.erase();
+    mine.getDefiningOp()->erase();
+    body.eraseArgument(body.getNumArguments() - 1);
+    role.getBody().eraseArgument(0);
+    return;
   }
+  scf::YieldOp::create(b, loc, ends);
+  own.getOperations().splice(own.end(), body.getOperations(), std::next(branch->getIterator()), yield->getIterator());
+  b.setInsertionPointToEnd(&own);
+  scf::YieldOp::create(b, loc, yield->getOperands());
+  runByTurns(loop);
 
-  /// The one loop in which the program takes slots.
-  static scf::ForOp loopOf(Block &body) {
-    SetVector<Operation *> takes;
-    body.walk([&](TakeOp take) { takes.insert(body.findAncestorOpInBlock(*take)); });
-    return takes.size() == 1 ? dyn_cast<scf::ForOp>(takes[0]) : scf::ForOp();
-  }
-
-  static void deal(RoleOp role, ProgramsOp programs, unsigned instances) {
-    Block &body = programs.getBody().front();
-    scf::ForOp loop = loopOf(body);
-    if (!loop)
-      return;
-    Operation *yield = body.getTerminator();
-    Location loc = programs.getLoc();
-    OpBuilder b = OpBuilder::atBlockBegin(&body);
-    auto number = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult(); };
-    Value turn = body.addArgument(b.getI32Type(), loc), who = role.getBody().addArgument(b.getI32Type(), loc);
-    Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, turn, who);
-    auto branch = scf::IfOp::create(b, loc, yield->getOperandTypes(), mine, /*withElse=*/true);
-    Block &own = branch.getThenRegion().front(), &others = branch.getElseRegion().front();
-
-    b.setInsertionPointToEnd(&others);
-    SmallVector<Value> ends;
-    for (WithoutWork numbers(body, b); Value end : yield->getOperands())
-      ends.push_back(numbers.of(end));
-    if (!llvm::all_of(ends, [](Value end) { return bool(end); })) { // then one instance does all
-      branch.erase();
-      mine.getDefiningOp()->erase();
-      body.eraseArgument(body.getNumArguments() - 1);
-      role.getBody().eraseArgument(0);
-      return;
-    }
-    scf::YieldOp::create(b, loc, ends);
-    own.getOperations().splice(own.end(), body.getOperations(), std::next(branch->getIterator()), yield->getIterator());
-    b.setInsertionPointToEnd(&own);
-    scf::YieldOp::create(b, loc, yield->getOperands());
-    runByTurns(loop);
-
-    b.setInsertionPoint(yield);
-    Value zero = number(0), next = arith::AddIOp::create(b, loc, turn, number(1));
-    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, number(instances));
-    SmallVector<Value> carried(branch.getResults());
-    carried.push_back(arith::SelectOp::create(b, loc, last, zero, next));
-    yield->setOperands(carried);
-    b.setInsertionPoint(programs);
-    SmallVector<Value> inits(programs.getInits());
-    inits.push_back(number(0));
-    auto wider = ProgramsOp::create(b, loc, programs.getOrder(), programs.getGroupAttr(), programs.getInner(),
-                                    programs.getByRows(), programs.getPlane(), inits);
-    wider.getBody().takeBody(programs.getBody());
-    programs.replaceAllUsesWith(wider.getResults().drop_back());
-    programs.erase();
-    role.setInstances(instances);
-    for (auto alloc : llvm::make_early_inc_range(role->getParentOfType<tile::KernelOp>().getBody().getOps<AllocOp>()))
-      if (llvm::all_of(alloc->getUsers(), [&](Operation *user) { return role->isProperAncestor(user); }))
-        alloc->moveBefore(&role.getBody().front(), role.getBody().front().begin());
-  }
-
-  static void runByTurns(scf::ForOp loop) {
-    OpBuilder b(loop->getParentOfType<RolesOp>());
-    Value baton = BatonOp::create(b, loop.getLoc(), BatonType::get(b.getContext()));
-    b.setInsertionPoint(loop);
-    auto turn = TurnOp::create(b, loop.getLoc(), loop.getResultTypes(), baton);
-    loop.replaceAllUsesWith(turn.getResults());
-    b.createBlock(&turn.getBody());
-    auto yield = YieldOp::create(b, loop.getLoc(), loop.getResults());
-    loop->moveBefore(yield);
-  }
-};
+  b.setInsertionPoint(yield);
+  Value zero = number(0), next = arith::AddIOp::create(b, loc, turn, number(1));
+  Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, number(instances));
+  SmallVector<Value> carried(branch.getResults());
+  carried.push_back(arith::SelectOp::create(b, loc, last, zero, next));
+  yield->setOperands(carried);
+  b.setInsertionPoint(programs);
+  SmallVector<Value> inits(programs.getInits());
+  inits.push_back(number(0));
+  auto wider = ProgramsOp::create(b, loc, programs.getOrder(), programs.getGroupAttr(), programs.getInner(), programs.getByRows(),
+                                  programs.getPlane(), inits);
+  wider.getBody().takeBody(programs.getBody());
+  programs.replaceAllUsesWith(wider.getResults().drop_back());
+  programs.erase();
+  role.setInstances(instances);
+  for (auto alloc : llvm::make_early_inc_range(role->getParentOfType<tile::KernelOp>().getBody().getOps<AllocOp>()))
+    if (llvm::all_of(alloc->getUsers(), [&](Operation *user) { return role->isProperAncestor(user); }))
+      alloc->moveBefore(&role.getBody().front(), role.getBody().front().begin());
+}
 } // namespace
 
-std::unique_ptr<Pass> createDealPrograms() { return std::make_unique<DealPrograms>(); }
+void runDealPrograms(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule || schedule->instances < 2)
+    return;
+  kernel.walk([&](ProgramsOp programs) {
+    auto role = programs->getParentOfType<RoleOp>();
+    if (role && role.walk([](MmaStartOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      deal(role, programs, schedule->instances);
+  });
+}
 
 } // namespace tilery::block

@@ -3,6 +3,7 @@
 //
 // A window of an image that begins before the last row minus the window's height lies inside: no lane needs to ask.
 #include "compiler/block/recognise/find_kernel.h"
+#include "compiler/block/passes/kernel_pass.h"
 #include "compiler/block/passes/passes.h"
 #include "compiler/ir/zero.h"
 #include "compiler/passes/known_masks.h"
@@ -50,28 +51,20 @@ Value maskedLoad(arith::SelectOp choice, OpBuilder &builder) {
   masked->setDiscardableAttrs(load->getDiscardableAttrDictionary());
   return masked;
 }
-
-struct DecideMasks : PassWrapper<DecideMasks, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecideMasks)
-  StringRef getArgument() const final { return "decide-masks"; }
-  StringRef getDescription() const final { return "masks of fetched factors lose comparisons whose results are known"; }
-
-  void runOnOperation() final {
-    const ProductKernel *kernel = getAnalysis<KernelAnalysis>().product();
-    if (!kernel)
-      return;
-    for (Operation *op : fetchedOps(kernel->product)) {
-      passes::decideMask(op);
-      if (auto choice = dyn_cast<arith::SelectOp>(op)) {
-        OpBuilder builder(op);
-        if (Value load = maskedLoad(choice, builder))
-          choice.replaceAllUsesWith(load);
-      }
-    }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createDecideMasks() { return std::make_unique<DecideMasks>(); }
+void runDecideMasks(KernelPass &pass) {
+  const ProductKernel *kernel = pass.getAnalysis<KernelAnalysis>().product();
+  if (!kernel)
+    return;
+  for (Operation *op : fetchedOps(kernel->product)) {
+    passes::decideMask(op);
+    if (auto choice = dyn_cast<arith::SelectOp>(op)) {
+      OpBuilder builder(op);
+      if (Value load = maskedLoad(choice, builder))
+        choice.replaceAllUsesWith(load);
+    }
+  }
+}
 
 } // namespace tilery::block

@@ -192,24 +192,13 @@ private:
   scf::ForOp loop;
   Block &body;
 };
-
-struct DelayAdditions : PassWrapper<DelayAdditions, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DelayAdditions)
-  StringRef getArgument() const final { return "delay-additions"; }
-  StringRef getDescription() const final { return "products that are added to memory start a step late"; }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<BlockDialect, arith::ArithDialect, scf::SCFDialect>();
-  }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || !schedule->delay)
-      return;
-    rewriteLoops<Loop>(getOperation());
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createDelayAdditions() { return std::make_unique<DelayAdditions>(); }
+void runDelayAdditions(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule || !schedule->delay)
+    return;
+  rewriteLoops<Loop>(kernel);
+}
 
 } // namespace tilery::block

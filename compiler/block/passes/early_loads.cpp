@@ -60,84 +60,76 @@ SmallVector<LoadBehind> loadsBehind(Operation *product, int64_t rows, int64_t co
 }
 
 namespace {
-struct EarlyLoads : PassWrapper<EarlyLoads, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EarlyLoads)
-  StringRef getArgument() const final { return "early-loads"; }
-  StringRef getDescription() const final { return "what the work on a product's result loads is under way before that is there"; }
+/// Registers of a line of sums; 0: it is none. Rows lie in four lanes and two registers for each 64, columns in every fourth lane: where
+/// these are many, the eight lanes that need the same load some each.
+unsigned wordsOfLine(tile::LoadOp load, unsigned consumers) {
+  auto tile = dyn_cast<RankedTensorType>(load.getType());
+  if (!tile || tile.getNumElements() != *std::max_element(tile.getShape().begin(), tile.getShape().end()) || load->use_empty())
+    return 0;
+  bool isOfRows = llvm::all_of(load->getUsers(), [&](Operation *user) {
+    auto expand = dyn_cast<tile::ExpandDimsOp>(user);
+    return expand && int64_t(expand.getAxis()) == tile.getRank();
+  });
+  constexpr int64_t sharing = 8;
+  int64_t count = tile.getNumElements(), words = llvm::divideCeil(count * tile::elementBytes(tile.getElementType()), 16);
+  return unsigned(isOfRows          ? 2 * llvm::divideCeil(count, 64 * consumers)
+                  : words > sharing ? llvm::divideCeil(words, sharing)
+                                    : words);
+}
 
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule)
-      return;
-    getOperation().walk([&](scf::ForOp loop) { moveInStep(loop, schedule->consumers); });
-    if (!schedule->early)
-      return;
-    SmallVector<MmaWaitOp> waits;
-    getOperation().walk([&](MmaWaitOp wait) { waits.push_back(wait); });
-    if (waits.size() == 1)
-      moveBefore(waits[0], *schedule);
+void moveBefore(MmaWaitOp wait, const Schedule &schedule) {
+  ArrayRef<int64_t> shape = tile::shapeOf(wait.getType());
+  unsigned left = schedule.early;
+  for (auto read : wait->getBlock()->getOps<ReadOp>()) // what has come through the ring
+    left -= std::min(left, bytesOf(cast<RankedTensorType>(read.getType())) / (4 * groupThreads * schedule.consumers));
+  for (auto &[load, registers] : loadsBehind(wait, shape[0], shape[1])) {
+    if (registers.wordsOf(schedule.consumers) > left)
+      continue;
+    left -= registers.wordsOf(schedule.consumers);
+    for (Operation *op : placeBehind(load, wait))
+      op->moveBefore(wait);
+    load->setAttr("block.early", UnitAttr::get(load.getContext()));
   }
+}
 
-  /// A step's lines of few registers (scales, statistics of rows) are loaded before it waits for anything.
-  static void moveInStep(scf::ForOp loop, unsigned consumers) {
-    constexpr unsigned few = 4, most = 8; // registers of a line, of all: what loops with full registers have over
-    if (loop.getBody()->getOps<MmaStartOp>().empty())
+/// A step's lines of few registers (scales, statistics of rows) are loaded before it waits for anything.
+void moveInStep(scf::ForOp loop, unsigned consumers) {
+  constexpr unsigned few = 4, most = 8; // registers of a line, of all: what loops with full registers have over
+  if (loop.getBody()->getOps<MmaStartOp>().empty())
+    return;
+  Operation *first = &*llvm::find_if(*loop.getBody(), [](Operation &op) { return isa<TakeOp, MmaStartOp>(op); });
+  unsigned taken = 0;
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(std::next(first->getIterator()), loop.getBody()->end()))) {
+    auto load = dyn_cast<tile::LoadOp>(op);
+    if (!load && !isMemoryEffectFree(&op) && !isa<TakeOp, ReleaseOp, MmaStartOp, MmaWaitOp>(op))
       return;
-    Operation *first = &*llvm::find_if(*loop.getBody(), [](Operation &op) { return isa<TakeOp, MmaStartOp>(op); });
-    unsigned taken = 0;
-    for (Operation &op : llvm::make_early_inc_range(llvm::make_range(std::next(first->getIterator()), loop.getBody()->end()))) {
-      auto load = dyn_cast<tile::LoadOp>(op);
-      if (!load && !isMemoryEffectFree(&op) && !isa<TakeOp, ReleaseOp, MmaStartOp, MmaWaitOp>(op))
-        return;
-      if (!load || load.getIsVolatile())
-        continue;
-      unsigned words = wordsOfLine(load, consumers);
-      SmallVector<Operation *> place = placeBehind(load, first);
-      bool isFree = llvm::all_of(place, [&](Operation *each) {
-        return each == load || (each != first && isMemoryEffectFree(each) && !each->getNumRegions());
-      });
-      if (!isFree || !words || words > few || taken + words > most)
-        continue;
-      taken += words;
-      for (Operation *each : place)
-        each->moveBefore(first);
-    }
-  }
-
-  /// Registers of a line of sums; 0: it is none. Rows lie in four lanes and two registers for each 64, columns in every fourth lane: where
-  /// these are many, the eight lanes that need the same load some each.
-  static unsigned wordsOfLine(tile::LoadOp load, unsigned consumers) {
-    auto tile = dyn_cast<RankedTensorType>(load.getType());
-    if (!tile || tile.getNumElements() != *std::max_element(tile.getShape().begin(), tile.getShape().end()) || load->use_empty())
-      return 0;
-    bool isOfRows = llvm::all_of(load->getUsers(), [&](Operation *user) {
-      auto expand = dyn_cast<tile::ExpandDimsOp>(user);
-      return expand && int64_t(expand.getAxis()) == tile.getRank();
+    if (!load || load.getIsVolatile())
+      continue;
+    unsigned words = wordsOfLine(load, consumers);
+    SmallVector<Operation *> place = placeBehind(load, first);
+    bool isFree = llvm::all_of(place, [&](Operation *each) {
+      return each == load || (each != first && isMemoryEffectFree(each) && !each->getNumRegions());
     });
-    constexpr int64_t sharing = 8;
-    int64_t count = tile.getNumElements(), words = llvm::divideCeil(count * tile::elementBytes(tile.getElementType()), 16);
-    return unsigned(isOfRows          ? 2 * llvm::divideCeil(count, 64 * consumers)
-                    : words > sharing ? llvm::divideCeil(words, sharing)
-                                      : words);
+    if (!isFree || !words || words > few || taken + words > most)
+      continue;
+    taken += words;
+    for (Operation *each : place)
+      each->moveBefore(first);
   }
-
-  static void moveBefore(MmaWaitOp wait, const Schedule &schedule) {
-    ArrayRef<int64_t> shape = tile::shapeOf(wait.getType());
-    unsigned left = schedule.early;
-    for (auto read : wait->getBlock()->getOps<ReadOp>()) // what has come through the ring
-      left -= std::min(left, bytesOf(cast<RankedTensorType>(read.getType())) / (4 * groupThreads * schedule.consumers));
-    for (auto &[load, registers] : loadsBehind(wait, shape[0], shape[1])) {
-      if (registers.wordsOf(schedule.consumers) > left)
-        continue;
-      left -= registers.wordsOf(schedule.consumers);
-      for (Operation *op : placeBehind(load, wait))
-        op->moveBefore(wait);
-      load->setAttr("block.early", UnitAttr::get(load.getContext()));
-    }
-  }
-};
+}
 } // namespace
 
-std::unique_ptr<Pass> createEarlyLoads() { return std::make_unique<EarlyLoads>(); }
+void runEarlyLoads(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule)
+    return;
+  kernel.walk([&](scf::ForOp loop) { moveInStep(loop, schedule->consumers); });
+  if (!schedule->early)
+    return;
+  SmallVector<MmaWaitOp> waits;
+  kernel.walk([&](MmaWaitOp wait) { waits.push_back(wait); });
+  if (waits.size() == 1)
+    moveBefore(waits[0], *schedule);
+}
 
 } // namespace tilery::block

@@ -94,20 +94,12 @@ void flatten(scf::ForOp outer) {
   outer.replaceAllUsesWith(one.getResults());
   outer.erase();
 }
-
-struct FlattenLoops : PassWrapper<FlattenLoops, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FlattenLoops)
-  StringRef getArgument() const final { return "flatten-loops"; }
-  StringRef getDescription() const final { return "two loops that count one number become one"; }
-
-  void runOnOperation() final {
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); }); // inner ones first
-    llvm::for_each(loops, flatten);
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createFlattenLoops() { return std::make_unique<FlattenLoops>(); }
+void runFlattenLoops(tile::KernelOp kernel) {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); }); // inner ones first
+  llvm::for_each(loops, flatten);
+}
 
 } // namespace tilery::block

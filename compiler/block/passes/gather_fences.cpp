@@ -110,20 +110,12 @@ private:
   RoleOp role;
   Block &block;
 };
-
-struct GatherFences : PassWrapper<GatherFences, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GatherFences)
-  StringRef getArgument() const final { return "gather-fences"; }
-  StringRef getDescription() const final { return "one fence for what threads write and read between products"; }
-
-  void runOnOperation() final {
-    if (!Gpu::of(getOperation()).warpgroups)
-      return; // and no fences
-    getOperation().walk([](RoleOp role) { role.walk([&](Block *block) { Stretch(role, *block).gather(); }); });
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createGatherFences() { return std::make_unique<GatherFences>(); }
+void runGatherFences(tile::KernelOp kernel) {
+  if (!Gpu::of(kernel).warpgroups)
+    return; // and no fences
+  kernel.walk([](RoleOp role) { role.walk([&](Block *block) { Stretch(role, *block).gather(); }); });
+}
 
 } // namespace tilery::block

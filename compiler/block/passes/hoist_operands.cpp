@@ -3,6 +3,7 @@
 //
 // The loop may run no step at all. Boxes are what a launch asks for in any case, and the copy engine reads nothing that is not there.
 #include "compiler/block/recognise/find_kernel.h"
+#include "compiler/block/passes/kernel_pass.h"
 #include "compiler/block/passes/passes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -28,41 +29,33 @@ std::optional<llvm::SetVector<Operation *>> placeInLoop(tile::LoadOp load, scf::
   };
   return llvm::all_of(load->getOperands(), [&](Value operand) { return add(add, operand); }) ? std::optional(ops) : std::nullopt;
 }
-
-struct HoistOperands : PassWrapper<HoistOperands, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(HoistOperands)
-  StringRef getArgument() const final { return "hoist-operands"; }
-  StringRef getDescription() const final { return "factors that are the same in all steps of a loop are loaded in front of it"; }
-
-  void runOnOperation() final {
-    const LoopKernel *kernel = getAnalysis<KernelAnalysis>().loops();
-    if (!kernel) // what it stores and adds is of other arguments than what its loops load
-      return markAllAnalysesPreserved();
-    std::vector<std::pair<tile::LoadOp, llvm::SetVector<Operation *>>> same;
-    bool others = false; // a loop that loads no factor is nobody's
-    for (const LoopRing &ring : kernel->rings())
-      for (tile::LoadOp load : ring.loads) {
-        auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-        if (!loop)
-          continue;
-        if (auto place = ring.fetched || ring.isRead ? std::nullopt : placeInLoop(load, loop))
-          same.push_back({load, *place});
-        else if (!ring.isRead)
-          others = true;
-      }
-    if (same.empty() || !others)
-      return markAllAnalysesPreserved();
-    for (auto &[load, place] : same) {
-      Operation *loop = load->getParentOp();
-      for (Operation *op : place)
-        if (op->getParentOp() == loop)
-          op->moveBefore(loop);
-      load->moveBefore(loop);
-    }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createHoistOperands() { return std::make_unique<HoistOperands>(); }
+void runHoistOperands(KernelPass &pass) {
+  const LoopKernel *kernel = pass.getAnalysis<KernelAnalysis>().loops();
+  if (!kernel) // what it stores and adds is of other arguments than what its loops load
+    return pass.markAllAnalysesPreserved();
+  std::vector<std::pair<tile::LoadOp, llvm::SetVector<Operation *>>> same;
+  bool others = false; // a loop that loads no factor is nobody's
+  for (const LoopRing &ring : kernel->rings())
+    for (tile::LoadOp load : ring.loads) {
+      auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+      if (!loop)
+        continue;
+      if (auto place = ring.fetched || ring.isRead ? std::nullopt : placeInLoop(load, loop))
+        same.push_back({load, *place});
+      else if (!ring.isRead)
+        others = true;
+    }
+  if (same.empty() || !others)
+    return pass.markAllAnalysesPreserved();
+  for (auto &[load, place] : same) {
+    Operation *loop = load->getParentOp();
+    for (Operation *op : place)
+      if (op->getParentOp() == loop)
+        op->moveBefore(loop);
+    load->moveBefore(loop);
+  }
+}
 
 } // namespace tilery::block

@@ -20,42 +20,33 @@ SmallVector<tile::LoadOp> loadsOf(scf::ForOp loop) {
   return loads;
 }
 
-struct JoinFetches : PassWrapper<JoinFetches, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(JoinFetches)
-  StringRef getArgument() const final { return "join-fetches"; }
-  StringRef getDescription() const final { return "threads load the factors of several steps before they write the first"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || schedule->joined < 2)
-      return;
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp loop) {
-      if (!loadsOf(loop).empty())
-        loops.push_back(loop);
-    });
-    for (scf::ForOp loop : loops)
-      join(loop, schedule->joined);
-  }
-
-  static void join(scf::ForOp loop, unsigned steps) {
-    FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, steps);
-    if (failed(unrolled) || !unrolled->mainLoopOp)
-      return;
-    Block &body = *unrolled->mainLoopOp->getBody();
-    for (tile::LoadOp load : loadsOf(*unrolled->mainLoopOp))
-      load->setAttr("block.early", UnitAttr::get(load.getContext()));
-    SmallVector<Operation *> last;
-    for (Operation &op : body)
-      if (isa<WriteOp, PublishOp>(op))
-        last.push_back(&op);
-    for (Operation *op : last)
-      op->moveBefore(body.getTerminator());
-  }
-};
+void join(scf::ForOp loop, unsigned steps) {
+  FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, steps);
+  if (failed(unrolled) || !unrolled->mainLoopOp)
+    return;
+  Block &body = *unrolled->mainLoopOp->getBody();
+  for (tile::LoadOp load : loadsOf(*unrolled->mainLoopOp))
+    load->setAttr("block.early", UnitAttr::get(load.getContext()));
+  SmallVector<Operation *> last;
+  for (Operation &op : body)
+    if (isa<WriteOp, PublishOp>(op))
+      last.push_back(&op);
+  for (Operation *op : last)
+    op->moveBefore(body.getTerminator());
+}
 } // namespace
 
-std::unique_ptr<Pass> createJoinFetches() { return std::make_unique<JoinFetches>(); }
+void runJoinFetches(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule || schedule->joined < 2)
+    return;
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) {
+    if (!loadsOf(loop).empty())
+      loops.push_back(loop);
+  });
+  for (scf::ForOp loop : loops)
+    join(loop, schedule->joined);
+}
 
 } // namespace tilery::block

@@ -90,24 +90,16 @@ private:
   OpBuilder builder;
   std::map<std::pair<const void *, const void *>, Value> choices;
 };
-
-struct JoinLoads : PassWrapper<JoinLoads, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(JoinLoads)
-  StringRef getArgument() const final { return "join-loads"; }
-  StringRef getDescription() const final { return "branches that choose what is loaded become loads at chosen places"; }
-
-  void runOnOperation() final {
-    SmallVector<scf::IfOp> branches;
-    getOperation().walk([&](scf::IfOp branch) {
-      if (branch.getNumResults())
-        branches.push_back(branch);
-    });
-    for (scf::IfOp branch : branches)
-      Choice(branch).join();
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createJoinLoads() { return std::make_unique<JoinLoads>(); }
+void runJoinLoads(tile::KernelOp kernel) {
+  SmallVector<scf::IfOp> branches;
+  kernel.walk([&](scf::IfOp branch) {
+    if (branch.getNumResults())
+      branches.push_back(branch);
+  });
+  for (scf::IfOp branch : branches)
+    Choice(branch).join();
+}
 
 } // namespace tilery::block

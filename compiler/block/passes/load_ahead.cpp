@@ -188,28 +188,19 @@ private:
   ArrayRef<tile::LoadOp> loads;
   Location location;
 };
-
-struct LoadAhead : PassWrapper<LoadAhead, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LoadAhead)
-  StringRef getArgument() const final { return "load-ahead"; }
-  StringRef getDescription() const final { return "what threads load for a step's factor is loaded in the step before"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || !schedule->ahead)
-      return;
-    llvm::MapVector<Operation *, SmallVector<tile::LoadOp>> loops;
-    getOperation().walk([&](tile::LoadOp load) {
-      if (load->hasAttr("block.ahead") && canComeAhead(load, load->getParentOfType<scf::ForOp>()))
-        loops[load->getParentOp()].push_back(load);
-    });
-    for (auto &[loop, loads] : loops)
-      Loop(cast<scf::ForOp>(loop), loads).write();
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createLoadAhead() { return std::make_unique<LoadAhead>(); }
+void runLoadAhead(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule || !schedule->ahead)
+    return;
+  llvm::MapVector<Operation *, SmallVector<tile::LoadOp>> loops;
+  kernel.walk([&](tile::LoadOp load) {
+    if (load->hasAttr("block.ahead") && canComeAhead(load, load->getParentOfType<scf::ForOp>()))
+      loops[load->getParentOp()].push_back(load);
+  });
+  for (auto &[loop, loads] : loops)
+    Loop(cast<scf::ForOp>(loop), loads).write();
+}
 
 } // namespace tilery::block

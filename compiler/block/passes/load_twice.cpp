@@ -18,38 +18,30 @@ bool endsInProducts(OpOperand &use) {
   return isa<tile::PermuteOp, tile::ReshapeOp, tile::ExpandDimsOp, arith::BitcastOp>(user) &&
          llvm::all_of(user->getUses(), endsInProducts);
 }
-
-struct LoadTwice : PassWrapper<LoadTwice, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LoadTwice)
-  StringRef getArgument() const final { return "load-twice"; }
-  StringRef getDescription() const final { return "tiles that are multiplied and computed with are loaded for each"; }
-
-  void runOnOperation() final {
-    SmallVector<tile::LoadOp> loads;
-    getOperation().walk([&](tile::LoadOp load) {
-      if (isa<RankedTensorType>(load.getType()) && !load.getIsVolatile() && !load->getParentOfType<tile::ContractOp>())
-        loads.push_back(load);
-    });
-    for (tile::LoadOp load : loads) {
-      SmallVector<OpOperand *> others;
-      bool isMultiplied = false;
-      for (OpOperand &use : load->getUses())
-        if (endsInProducts(use))
-          isMultiplied = true;
-        else
-          others.push_back(&use);
-      if (others.empty() || !isMultiplied)
-        continue;
-      OpBuilder b(load);
-      b.setInsertionPointAfter(load);
-      Value again = b.clone(*load)->getResult(0);
-      for (OpOperand *use : others)
-        use->set(again);
-    }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createLoadTwice() { return std::make_unique<LoadTwice>(); }
+void runLoadTwice(tile::KernelOp kernel) {
+  SmallVector<tile::LoadOp> loads;
+  kernel.walk([&](tile::LoadOp load) {
+    if (isa<RankedTensorType>(load.getType()) && !load.getIsVolatile() && !load->getParentOfType<tile::ContractOp>())
+      loads.push_back(load);
+  });
+  for (tile::LoadOp load : loads) {
+    SmallVector<OpOperand *> others;
+    bool isMultiplied = false;
+    for (OpOperand &use : load->getUses())
+      if (endsInProducts(use))
+        isMultiplied = true;
+      else
+        others.push_back(&use);
+    if (others.empty() || !isMultiplied)
+      continue;
+    OpBuilder b(load);
+    b.setInsertionPointAfter(load);
+    Value again = b.clone(*load)->getResult(0);
+    for (OpOperand *use : others)
+      use->set(again);
+  }
+}
 
 } // namespace tilery::block

@@ -1,4 +1,5 @@
 #include "compiler/block/passes/narrow_numbers.h"
+#include "compiler/analysis/search.h"
 #include "compiler/analysis/interval.h"
 #include "compiler/block/ir/Block.h"
 #include "llvm/ADT/SetVector.h"
@@ -49,12 +50,10 @@ private:
 bool moves(Value tile, Operation *product) {
   if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp>(tile.getDefiningOp()))
     return false;
-  llvm::SetVector<Value> values;
-  values.insert(tile);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (Operation *op = values[i].getDefiningOp())
-      values.insert(op->operand_begin(), op->operand_end());
-    else if (cast<BlockArgument>(values[i]).getOwner()->getParentOp() == product)
+  for (analysis::Search<Value> values(tile); Value value = values.next();)
+    if (Operation *op = value.getDefiningOp())
+      values.addAll(op->getOperands());
+    else if (cast<BlockArgument>(value).getOwner()->getParentOp() == product)
       return true;
   return false;
 }
@@ -89,13 +88,11 @@ void narrowNumbers(const BoxProduct &product) {
   for (const std::optional<FetchedFactor> *factor : {&product.fetchedA, &product.fetchedB}) {
     if (!*factor || copiedLine((*factor)->tile))
       continue;
-    llvm::SetVector<Value> values;
-    values.insert((*factor)->tile);
-    for (size_t i = 0; i < values.size(); ++i)
-      if (Operation *op = values[i].getDefiningOp()) {
+    for (analysis::Search<Value> values((*factor)->tile); Value value = values.next();)
+      if (Operation *op = value.getDefiningOp()) {
         if (auto access = dyn_cast<tile::AccessOp>(op))
           narrow(before, access, product.op);
-        values.insert(op->operand_begin(), op->operand_end());
+        values.addAll(op->getOperands());
       }
   }
 }

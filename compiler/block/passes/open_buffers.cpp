@@ -90,25 +90,17 @@ private:
   tile::SubviewOp view;
   ArrayRef<int64_t> shape; // of the buffer
 };
-
-struct OpenBuffers : PassWrapper<OpenBuffers, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenBuffers)
-  StringRef getArgument() const final { return "open-buffers"; }
-  StringRef getDescription() const final { return "lines of buffers that are stored are lanes of whole stores"; }
-
-  void runOnOperation() final {
-    SmallVector<tile::AllocOp> allocs;
-    getOperation().walk([&](tile::AllocOp alloc) { allocs.push_back(alloc); });
-    for (tile::AllocOp alloc : allocs)
-      for (tile::SubviewOp view : linesOf(alloc)) {
-        for (Operation *store : llvm::make_early_inc_range(view->getUsers()))
-          Line(view).widen(cast<tile::BufferStoreOp>(store));
-        view.erase();
-      }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createOpenBuffers() { return std::make_unique<OpenBuffers>(); }
+void runOpenBuffers(tile::KernelOp kernel) {
+  SmallVector<tile::AllocOp> allocs;
+  kernel.walk([&](tile::AllocOp alloc) { allocs.push_back(alloc); });
+  for (tile::AllocOp alloc : allocs)
+    for (tile::SubviewOp view : linesOf(alloc)) {
+      for (Operation *store : llvm::make_early_inc_range(view->getUsers()))
+        Line(view).widen(cast<tile::BufferStoreOp>(store));
+      view.erase();
+    }
+}
 
 } // namespace tilery::block

@@ -107,22 +107,16 @@ struct Counts {
     });
   }
 };
+} // namespace
 
 /// Contractions of a kernel with other products become loops again, those over the same steps one loop: such kernels are found as loops.
-struct OpenContractions : PassWrapper<OpenContractions, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenContractions)
-  StringRef getArgument() const final { return "open-contractions"; }
-  StringRef getDescription() const final { return "contractions beside other products become loops"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final {
-    Counts counts(getOperation());
-    if (counts.products < 2 || !counts.contractions || counts.nested)
-      return;
-    for (ArrayRef<tile::ContractOp> group : groupsOf(getOperation()))
-      makeLoop(group);
-  }
-};
-} // namespace
+void runOpenContractions(tile::KernelOp kernel) {
+  Counts counts(kernel);
+  if (counts.products < 2 || !counts.contractions || counts.nested)
+    return;
+  for (ArrayRef<tile::ContractOp> group : groupsOf(kernel))
+    makeLoop(group);
+}
 
 bool openOnlyContraction(tile::KernelOp kernel) {
   Counts counts(kernel);
@@ -131,7 +125,5 @@ bool openOnlyContraction(tile::KernelOp kernel) {
   makeLoop(groupsOf(kernel)[0]);
   return true;
 }
-
-std::unique_ptr<Pass> createOpenContractions() { return std::make_unique<OpenContractions>(); }
 
 } // namespace tilery::block

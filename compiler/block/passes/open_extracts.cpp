@@ -186,27 +186,18 @@ void openNumbers(tile::KernelOp kernel) {
     eraseUnused(op);
   }
 }
-
-struct OpenExtracts : PassWrapper<OpenExtracts, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenExtracts)
-  StringRef getArgument() const final { return "open-extracts"; }
-  StringRef getDescription() const final { return "lanes of loaded tiles become loads of numbers, tiles of one lane numbers"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final {
-    tile::KernelOp kernel = getOperation();
-    openNumbers(kernel);
-    SmallVector<Value> stored = storedPlaces(kernel);
-    SmallVector<tile::ExtractOp> extracts;
-    kernel.walk([&](tile::ExtractOp op) { extracts.push_back(op); });
-    for (tile::ExtractOp op : extracts)
-      if (bool loads = false; canOpen(op.getValue(), stored, loads) && loads) {
-        op.replaceAllUsesWith(Lane(op).of(op));
-        op.erase();
-      }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createOpenExtracts() { return std::make_unique<OpenExtracts>(); }
+void runOpenExtracts(tile::KernelOp kernel) {
+  openNumbers(kernel);
+  SmallVector<Value> stored = storedPlaces(kernel);
+  SmallVector<tile::ExtractOp> extracts;
+  kernel.walk([&](tile::ExtractOp op) { extracts.push_back(op); });
+  for (tile::ExtractOp op : extracts)
+    if (bool loads = false; canOpen(op.getValue(), stored, loads) && loads) {
+      op.replaceAllUsesWith(Lane(op).of(op));
+      op.erase();
+    }
+}
 
 } // namespace tilery::block

@@ -158,50 +158,40 @@ void eraseUnused(Operation *op) {
     op = isa_and_nonnull<tile::SplatOp, tile::ReshapeOp, tile::ExpandDimsOp>(before) ? before : nullptr;
   }
 }
-
-struct OpenNumbers : PassWrapper<OpenNumbers, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenNumbers)
-  StringRef getArgument() const final { return "open-numbers"; }
-  StringRef getDescription() const final { return "numbers that loops carry and branches give as tiles of one lane are numbers"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final {
-    tile::KernelOp kernel = getOperation();
-    Numbers numbers(kernel);
-    SmallVector<std::pair<Operation *, SmallVector<unsigned>>> opened;
-    for (Operation *op : numbers.holders())
-      if (SmallVector<unsigned> which = numbers.of(op); !which.empty())
-        opened.emplace_back(op, which);
-    for (auto &[op, which] : opened)
-      if (auto loop = dyn_cast<scf::ForOp>(op))
-        open(loop, which);
-      else
-        open(cast<scf::IfOp>(op), which);
-    bool changed = !opened.empty();
-    // Numbers that were tiles for a moment.
-    SmallVector<Operation *> ends;
-    kernel.walk([&](Operation *op) {
-      bool takesOne =
-          isa<tile::ExtractOp>(op) || (isa<tile::ReshapeOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType()));
-      bool isFirst =
-          llvm::all_of(op->getOperands().drop_front(takesOne), [](Value index) { return matchPattern(index, m_Zero()); });
-      if (takesOne && isOneLane(op->getOperand(0)) && isFirst)
-        ends.push_back(op);
-    });
-    for (Operation *op : ends) {
-      OpBuilder builder(op);
-      Value number = numberIn(builder, op->getOperand(0), false);
-      if (!number)
-        continue;
-      op->getResult(0).replaceAllUsesWith(number);
-      eraseUnused(op);
-      changed = true;
-    }
-    if (changed)
-      removeDeadCarried(kernel);
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createOpenNumbers() { return std::make_unique<OpenNumbers>(); }
+void runOpenNumbers(tile::KernelOp kernel) {
+  Numbers numbers(kernel);
+  SmallVector<std::pair<Operation *, SmallVector<unsigned>>> opened;
+  for (Operation *op : numbers.holders())
+    if (SmallVector<unsigned> which = numbers.of(op); !which.empty())
+      opened.emplace_back(op, which);
+  for (auto &[op, which] : opened)
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      open(loop, which);
+    else
+      open(cast<scf::IfOp>(op), which);
+  bool changed = !opened.empty();
+  // Numbers that were tiles for a moment.
+  SmallVector<Operation *> ends;
+  kernel.walk([&](Operation *op) {
+    bool takesOne = isa<tile::ExtractOp>(op) || (isa<tile::ReshapeOp>(op) && !isa<RankedTensorType>(op->getResult(0).getType()));
+    bool isFirst =
+        llvm::all_of(op->getOperands().drop_front(takesOne), [](Value index) { return matchPattern(index, m_Zero()); });
+    if (takesOne && isOneLane(op->getOperand(0)) && isFirst)
+      ends.push_back(op);
+  });
+  for (Operation *op : ends) {
+    OpBuilder builder(op);
+    Value number = numberIn(builder, op->getOperand(0), false);
+    if (!number)
+      continue;
+    op->getResult(0).replaceAllUsesWith(number);
+    eraseUnused(op);
+    changed = true;
+  }
+  if (changed)
+    removeDeadCarried(kernel);
+}
 
 } // namespace tilery::block

@@ -23,34 +23,26 @@ tile::DivOp quotientOf(arith::SubIOp sub) {
   }
   return {};
 }
-
-struct OpenRemainders : PassWrapper<OpenRemainders, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenRemainders)
-  StringRef getArgument() const final { return "open-remainders"; }
-  StringRef getDescription() const final { return "what a quotient leaves is a remainder"; }
-
-  void runOnOperation() final {
-    getOperation().walk([](arith::SubIOp sub) {
-      tile::DivOp quotient = sub.getType().isSignlessInteger() ? quotientOf(sub) : nullptr;
-      if (!quotient || quotient.getType().getIntOrFloatBitWidth() > sub.getType().getIntOrFloatBitWidth())
-        return;
-      OpBuilder builder(sub);
-      Location location = sub.getLoc();
-      Value whole = quotient.getLhs(), divisor = quotient.getRhs();
-      Value rest = tile::RemOp::create(builder, location, whole.getType(), whole, divisor, tile::IntDivMode::trunc);
-      if (analysis::constantOf(divisor).value_or(0) == 0) { // a quotient by 0 is 0, and leaves all
-        Value none = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(divisor.getType(), 0));
-        Value isNone = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, divisor, none);
-        rest = arith::SelectOp::create(builder, location, isNone, whole, rest);
-      }
-      if (rest.getType() != sub.getType())
-        rest = arith::ExtSIOp::create(builder, location, sub.getType(), rest);
-      sub.getResult().replaceAllUsesWith(rest);
-    });
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createOpenRemainders() { return std::make_unique<OpenRemainders>(); }
+void runOpenRemainders(tile::KernelOp kernel) {
+  kernel.walk([](arith::SubIOp sub) {
+    tile::DivOp quotient = sub.getType().isSignlessInteger() ? quotientOf(sub) : nullptr;
+    if (!quotient || quotient.getType().getIntOrFloatBitWidth() > sub.getType().getIntOrFloatBitWidth())
+      return;
+    OpBuilder builder(sub);
+    Location location = sub.getLoc();
+    Value whole = quotient.getLhs(), divisor = quotient.getRhs();
+    Value rest = tile::RemOp::create(builder, location, whole.getType(), whole, divisor, tile::IntDivMode::trunc);
+    if (analysis::constantOf(divisor).value_or(0) == 0) { // a quotient by 0 is 0, and leaves all
+      Value none = arith::ConstantOp::create(builder, location, builder.getIntegerAttr(divisor.getType(), 0));
+      Value isNone = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, divisor, none);
+      rest = arith::SelectOp::create(builder, location, isNone, whole, rest);
+    }
+    if (rest.getType() != sub.getType())
+      rest = arith::ExtSIOp::create(builder, location, sub.getType(), rest);
+    sub.getResult().replaceAllUsesWith(rest);
+  });
+}
 
 } // namespace tilery::block

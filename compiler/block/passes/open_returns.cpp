@@ -34,33 +34,23 @@ scf::IfOp returningBranch(tile::KernelOp kernel) {
   };
   return inside > 1 && llvm::none_of(body, touchesTiles) && llvm::none_of(body, hasProduct) ? branch : scf::IfOp();
 }
+} // namespace
 
 /// A branch around all of a kernel's products that nothing stands behind, as an early return leaves it, becomes `block.return_if` and the
 /// code that the branch held. Leaves kernels with fewer than two products alone, and those that touch tiles before.
-struct OpenReturns : PassWrapper<OpenReturns, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenReturns)
-  StringRef getArgument() const final { return "open-returns"; }
-  StringRef getDescription() const final { return "branches around all products become ops that end programs"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<BlockDialect, arith::ArithDialect>(); }
-  void runOnOperation() final {
-    tile::KernelOp kernel = getOperation();
-    while (scf::IfOp branch = returningBranch(kernel)) {
-      OpBuilder b(branch);
-      Value ends = branch.getCondition();
-      bool whereItHolds = !isEmpty(branch.getThenRegion());
-      if (whereItHolds)
-        ends =
-            arith::XOrIOp::create(b, branch.getLoc(), ends, arith::ConstantOp::create(b, branch.getLoc(), b.getBoolAttr(true)));
-      ReturnIfOp::create(b, branch.getLoc(), ends);
-      Block &held = (whereItHolds ? branch.getThenRegion() : branch.getElseRegion()).front();
-      held.getTerminator()->erase();
-      branch->getBlock()->getOperations().splice(branch->getIterator(), held.getOperations());
-      branch.erase();
-    }
+void runOpenReturns(tile::KernelOp kernel) {
+  while (scf::IfOp branch = returningBranch(kernel)) {
+    OpBuilder b(branch);
+    Value ends = branch.getCondition();
+    bool whereItHolds = !isEmpty(branch.getThenRegion());
+    if (whereItHolds)
+      ends = arith::XOrIOp::create(b, branch.getLoc(), ends, arith::ConstantOp::create(b, branch.getLoc(), b.getBoolAttr(true)));
+    ReturnIfOp::create(b, branch.getLoc(), ends);
+    Block &held = (whereItHolds ? branch.getThenRegion() : branch.getElseRegion()).front();
+    held.getTerminator()->erase();
+    branch->getBlock()->getOperations().splice(branch->getIterator(), held.getOperations());
+    branch.erase();
   }
-};
-} // namespace
-
-std::unique_ptr<Pass> createOpenReturns() { return std::make_unique<OpenReturns>(); }
+}
 
 } // namespace tilery::block

@@ -85,27 +85,18 @@ void open(Table &table, tile::ElementLoadOp read) {
   scf::YieldOp::create(b, location, arith::ConstantOp::create(b, location, b.getZeroAttr(read.getType())).getResult());
   read.erase();
 }
-
-/// Arrays that a loop fills with numbers it loads, one a step, are read where these lie in memory.
-struct OpenTables : PassWrapper<OpenTables, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OpenTables)
-  StringRef getArgument() const final { return "open-tables"; }
-  StringRef getDescription() const final { return "arrays of loaded numbers are read where these lie in memory"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final {
-    tile::KernelOp kernel = getOperation();
-    SmallVector<Value> stored = storedPlaces(kernel);
-    for (auto memory : llvm::make_early_inc_range(kernel.getBody().getOps<tile::AllocOp>()))
-      if (std::optional<Table> table = tableOf(memory, stored)) {
-        for (tile::ElementLoadOp read : table->reads)
-          open(*table, read);
-        table->loop.erase();
-        memory.erase();
-      }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createOpenTables() { return std::make_unique<OpenTables>(); }
+/// Arrays that a loop fills with numbers it loads, one a step, are read where these lie in memory.
+void runOpenTables(tile::KernelOp kernel) {
+  SmallVector<Value> stored = storedPlaces(kernel);
+  for (auto memory : llvm::make_early_inc_range(kernel.getBody().getOps<tile::AllocOp>()))
+    if (std::optional<Table> table = tableOf(memory, stored)) {
+      for (tile::ElementLoadOp read : table->reads)
+        open(*table, read);
+      table->loop.erase();
+      memory.erase();
+    }
+}
 
 } // namespace tilery::block

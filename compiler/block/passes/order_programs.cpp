@@ -334,111 +334,100 @@ private:
   llvm::DenseSet<OpOperand *> seen;
 };
 
-struct OrderPrograms : PassWrapper<OrderPrograms, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderPrograms)
-  StringRef getArgument() const final { return "order-programs"; }
-  StringRef getDescription() const final { return "blocks run program after program, in an order that shares operands"; }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<BlockDialect, arith::ArithDialect, scf::SCFDialect>();
-  }
+/// What stands behind it in the programs' code, in a branch: positions stay as they were in programs that end there.
+void branchAround(ReturnIfOp returns, ProgramsOp programs) {
+  Operation *yield = returns->getBlock()->getTerminator();
+  OpBuilder b(returns);
+  auto branch = scf::IfOp::create(b, returns.getLoc(), yield->getOperandTypes(), returns.getCondition(), /*withElse=*/true);
+  scf::YieldOp::create(b = branch.getThenBodyBuilder(), returns.getLoc(), programs.getCarried());
+  Block &rest = branch.getElseRegion().front();
+  rest.getOperations().splice(rest.end(), yield->getBlock()->getOperations(), std::next(branch->getIterator()),
+                              yield->getIterator());
+  b.setInsertionPointToEnd(&rest);
+  scf::YieldOp::create(b, returns.getLoc(), yield->getOperands());
+  yield->setOperands(branch.getResults());
+  returns->erase();
+}
 
-  void runOnOperation() final {
-    Block &body = getOperation().getBody().front();
-    SmallVector<RingOp> rings(body.getOps<RingOp>());
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (rings.empty() || !schedule || !body.getOps<ProgramsOp>().empty())
-      return;
-    SmallVector<Positions> positions; // of rings that go on together, once
-    SmallVector<Value> starts;
-    for (RingOp ring : rings) {
-      Positions each(ring);
-      auto same = llvm::find_if(positions, [&](Positions &other) { return other.goOnWith(each); });
-      if (same != positions.end()) {
-        same->first.insert(each.first.begin(), each.first.end());
-        continue;
-      }
-      starts.push_back(each.first[0]->get());
-      positions.push_back(each);
-    }
-    SmallVector<Operation *> inside = insideOf(body, positions);
-    OpBuilder builder(body.getTerminator());
-    bool joined = getOperation()->hasAttr(joinedPrograms); // orders count programs of the launch
-    std::optional<Walk> walk = schedule->group > 1 && !joined ? findWalk(builder) : std::nullopt, lengths;
-    if (schedule->longest && !joined)
-      walk = lengths = findLengths(getOperation(), builder);
-    Order order = lengths ? Order::longest : walk ? Order::grouped : Order::grid;
-    auto group = order == Order::grouped ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
-    auto programs = ProgramsOp::create(builder, getOperation().getLoc(), order, group, walk ? walk->inner : Value(),
-                                       walk ? walk->byRows : Value(), walk ? walk->plane : Value(), starts);
-    Block *loop = builder.createBlock(&programs.getBody());
-    for (unsigned d = 0; d < 3; ++d)
-      loop->addArgument(builder.getI32Type(), programs.getLoc());
-    for (Value start : starts)
-      loop->addArgument(start.getType(), programs.getLoc());
-    for (Operation *op : inside)
-      op->moveBefore(loop, loop->end());
-    SmallVector<Value> ends;
-    for (auto [each, carried] : llvm::zip(positions, programs.getCarried())) {
-      Value one = arith::ConstantOp::create(builder, programs.getLoc(), builder.getI32IntegerAttr(1));
-      Value used = each.isOnce() ? Value(carried) : each.lastUsed;
-      ends.push_back(each.last ? each.last : arith::AddIOp::create(builder, programs.getLoc(), used, one));
-    }
-    YieldOp::create(builder, programs.getLoc(), ends);
-    for (auto [each, carried] : llvm::zip(positions, programs.getCarried()))
-      for (OpOperand *first : each.first)
-        first->set(carried);
-    programs.walk([&](tile::ProgramIdOp id) {
-      id.replaceAllUsesWith(loop->getArgument(id.getAxis()));
-      id.erase();
-    });
-    for (auto returns : llvm::to_vector(loop->getOps<ReturnIfOp>()))
-      branchAround(returns, programs);
+/// All but what is made once: memory, maps, and numbers that no program changes.
+SmallVector<Operation *> insideOf(Block &body, ArrayRef<Positions> positions) {
+  llvm::SetVector<Operation *> inside;
+  llvm::DenseSet<Operation *> counting;
+  for (const Positions &each : positions)
+    for (OpOperand *first : each.first)
+      counting.insert(first->getOwner());
+  for (Operation &op : body.without_terminator()) {
+    bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+    bool isNumber = isScalar && !isa<tile::ProgramIdOp>(op) && op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
+                    !isa<BlockDialect>(op.getDialect()) &&
+                    llvm::none_of(op.getOperands(), [&](Value operand) { return inside.contains(operand.getDefiningOp()); });
+    if ((!isNumber || counting.contains(&op)) && !isa<MapOp, RequireOp, RingOp, AllocOp, BatonOp>(op))
+      inside.insert(&op);
   }
+  return SmallVector<Operation *>(inside.getArrayRef());
+}
 
-  /// What stands behind it in the programs' code, in a branch: positions stay as they were in programs that end there.
-  static void branchAround(ReturnIfOp returns, ProgramsOp programs) {
-    Operation *yield = returns->getBlock()->getTerminator();
-    OpBuilder b(returns);
-    auto branch = scf::IfOp::create(b, returns.getLoc(), yield->getOperandTypes(), returns.getCondition(), /*withElse=*/true);
-    scf::YieldOp::create(b = branch.getThenBodyBuilder(), returns.getLoc(), programs.getCarried());
-    Block &rest = branch.getElseRegion().front();
-    rest.getOperations().splice(rest.end(), yield->getBlock()->getOperations(), std::next(branch->getIterator()),
-                                yield->getIterator());
-    b.setInsertionPointToEnd(&rest);
-    scf::YieldOp::create(b, returns.getLoc(), yield->getOperands());
-    yield->setOperands(branch.getResults());
-    returns->erase();
-  }
-
-  /// All but what is made once: memory, maps, and numbers that no program changes.
-  SmallVector<Operation *> insideOf(Block &body, ArrayRef<Positions> positions) {
-    llvm::SetVector<Operation *> inside;
-    llvm::DenseSet<Operation *> counting;
-    for (const Positions &each : positions)
-      for (OpOperand *first : each.first)
-        counting.insert(first->getOwner());
-    for (Operation &op : body.without_terminator()) {
-      bool isScalar = llvm::none_of(op.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
-      bool isNumber = isScalar && !isa<tile::ProgramIdOp>(op) && op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
-                      !isa<BlockDialect>(op.getDialect()) &&
-                      llvm::none_of(op.getOperands(), [&](Value operand) { return inside.contains(operand.getDefiningOp()); });
-      if ((!isNumber || counting.contains(&op)) && !isa<MapOp, RequireOp, RingOp, AllocOp, BatonOp>(op))
-        inside.insert(&op);
-    }
-    return SmallVector<Operation *>(inside.getArrayRef());
-  }
-
-  std::optional<Walk> findWalk(OpBuilder &builder) {
-    MmaStartOp product;
-    getOperation().walk([&](MmaStartOp op) { product = op; });
-    auto row = product ? sideOf(product.getA(), 0) : std::nullopt, column = product ? sideOf(product.getB(), 1) : std::nullopt;
-    if (!row || !column)
-      return std::nullopt;
-    return FindWalk(*row, *column, builder, product.getLoc()).find();
-  }
-};
+std::optional<Walk> findWalk(tile::KernelOp kernel, OpBuilder &builder) {
+  MmaStartOp product;
+  kernel.walk([&](MmaStartOp op) { product = op; });
+  auto row = product ? sideOf(product.getA(), 0) : std::nullopt, column = product ? sideOf(product.getB(), 1) : std::nullopt;
+  if (!row || !column)
+    return std::nullopt;
+  return FindWalk(*row, *column, builder, product.getLoc()).find();
+}
 } // namespace
 
-std::unique_ptr<Pass> createOrderPrograms() { return std::make_unique<OrderPrograms>(); }
+void runOrderPrograms(tile::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  SmallVector<RingOp> rings(body.getOps<RingOp>());
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (rings.empty() || !schedule || !body.getOps<ProgramsOp>().empty())
+    return;
+  SmallVector<Positions> positions; // of rings that go on together, once
+  SmallVector<Value> starts;
+  for (RingOp ring : rings) {
+    Positions each(ring);
+    auto same = llvm::find_if(positions, [&](Positions &other) { return other.goOnWith(each); });
+    if (same != positions.end()) {
+      same->first.insert(each.first.begin(), each.first.end());
+      continue;
+    }
+    starts.push_back(each.first[0]->get());
+    positions.push_back(each);
+  }
+  SmallVector<Operation *> inside = insideOf(body, positions);
+  OpBuilder builder(body.getTerminator());
+  bool joined = kernel->hasAttr(joinedPrograms); // orders count programs of the launch
+  std::optional<Walk> walk = schedule->group > 1 && !joined ? findWalk(kernel, builder) : std::nullopt, lengths;
+  if (schedule->longest && !joined)
+    walk = lengths = findLengths(kernel, builder);
+  Order order = lengths ? Order::longest : walk ? Order::grouped : Order::grid;
+  auto group = order == Order::grouped ? builder.getI32IntegerAttr(schedule->group) : IntegerAttr();
+  auto programs = ProgramsOp::create(builder, kernel.getLoc(), order, group, walk ? walk->inner : Value(),
+                                     walk ? walk->byRows : Value(), walk ? walk->plane : Value(), starts);
+  Block *loop = builder.createBlock(&programs.getBody());
+  for (unsigned d = 0; d < 3; ++d)
+    loop->addArgument(builder.getI32Type(), programs.getLoc());
+  for (Value start : starts)
+    loop->addArgument(start.getType(), programs.getLoc());
+  for (Operation *op : inside)
+    op->moveBefore(loop, loop->end());
+  SmallVector<Value> ends;
+  for (auto [each, carried] : llvm::zip(positions, programs.getCarried())) {
+    Value one = arith::ConstantOp::create(builder, programs.getLoc(), builder.getI32IntegerAttr(1));
+    Value used = each.isOnce() ? Value(carried) : each.lastUsed;
+    ends.push_back(each.last ? each.last : arith::AddIOp::create(builder, programs.getLoc(), used, one));
+  }
+  YieldOp::create(builder, programs.getLoc(), ends);
+  for (auto [each, carried] : llvm::zip(positions, programs.getCarried()))
+    for (OpOperand *first : each.first)
+      first->set(carried);
+  programs.walk([&](tile::ProgramIdOp id) {
+    id.replaceAllUsesWith(loop->getArgument(id.getAxis()));
+    id.erase();
+  });
+  for (auto returns : llvm::to_vector(loop->getOps<ReturnIfOp>()))
+    branchAround(returns, programs);
+}
 
 } // namespace tilery::block

@@ -7,6 +7,7 @@
 //
 // Loads stay where they are: no store moves in front of one.
 #include "compiler/block/recognise/find_kernel.h"
+#include "compiler/block/passes/kernel_pass.h"
 #include "compiler/block/passes/passes.h"
 #include "compiler/block/price/live_words.h"
 #include "compiler/block/price/straight_schedules.h"
@@ -42,41 +43,33 @@ SmallVector<Operation *> waitingFor(tile::StoreOp store) {
   }
   return llvm::to_vector(llvm::make_filter_range(computed, [&](Operation *op) { return moved.contains(op); }));
 }
-
-struct OrderSums : PassWrapper<OrderSums, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderSums)
-  StringRef getArgument() const final { return "order-sums"; }
-  StringRef getDescription() const final { return "sums that are only stored are stored before other products begin"; }
-
-  void runOnOperation() final {
-    const LoopKernel *kernel = getAnalysis<KernelAnalysis>().loops();
-    if (!kernel || !kernel->loops.empty() || !kernel->branches.empty())
-      return markAllAnalysesPreserved();
-    auto takesRegisters = [&](tile::DotOp op) {
-      auto dot = llvm::find_if(kernel->dots, [&](const BoxProduct &each) { return each.op == op; });
-      return !dot->loadedA && !dot->writtenA && !kernel->isShown(*dot);
-    };
-    Block &body = getOperation().getBody().front();
-    unsigned words = mostLiveWords(body, takesRegisters), most = words;
-    for (tile::StoreOp store : SmallVector<tile::StoreOp>(body.getOps<tile::StoreOp>())) {
-      if (holdsWords(words, kernel->rows()))
-        break;
-      SmallVector<Operation *> waiting = waitingFor(store);
-      auto next = llvm::map_to_vector(waiting, [](Operation *op) { return op->getNextNode(); });
-      for (Operation *op : llvm::reverse(waiting))
-        op->moveAfter(store);
-      if (unsigned fewer = mostLiveWords(body, takesRegisters); fewer < words)
-        words = fewer;
-      else // back, the last one first
-        for (auto [op, behind] : llvm::reverse(llvm::zip(waiting, next)))
-          op->moveBefore(behind);
-    }
-    if (words == most)
-      markAllAnalysesPreserved();
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createOrderSums() { return std::make_unique<OrderSums>(); }
+void runOrderSums(KernelPass &pass) {
+  const LoopKernel *kernel = pass.getAnalysis<KernelAnalysis>().loops();
+  if (!kernel || !kernel->loops.empty() || !kernel->branches.empty())
+    return pass.markAllAnalysesPreserved();
+  auto takesRegisters = [&](tile::DotOp op) {
+    auto dot = llvm::find_if(kernel->dots, [&](const BoxProduct &each) { return each.op == op; });
+    return !dot->loadedA && !dot->writtenA && !kernel->isShown(*dot);
+  };
+  Block &body = pass.getOperation().getBody().front();
+  unsigned words = mostLiveWords(body, takesRegisters), most = words;
+  for (tile::StoreOp store : SmallVector<tile::StoreOp>(body.getOps<tile::StoreOp>())) {
+    if (holdsWords(words, kernel->rows()))
+      break;
+    SmallVector<Operation *> waiting = waitingFor(store);
+    auto next = llvm::map_to_vector(waiting, [](Operation *op) { return op->getNextNode(); });
+    for (Operation *op : llvm::reverse(waiting))
+      op->moveAfter(store);
+    if (unsigned fewer = mostLiveWords(body, takesRegisters); fewer < words)
+      words = fewer;
+    else // back, the last one first
+      for (auto [op, behind] : llvm::reverse(llvm::zip(waiting, next)))
+        op->moveBefore(behind);
+  }
+  if (words == most)
+    pass.markAllAnalysesPreserved();
+}
 
 } // namespace tilery::block

@@ -204,24 +204,13 @@ private:
   scf::ForOp loop;
   scf::YieldOp yield;
 };
-
-struct OverlapProducts : PassWrapper<OverlapProducts, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OverlapProducts)
-  StringRef getArgument() const final { return "overlap-products"; }
-  StringRef getDescription() const final { return "products with a computed factor run under the next step's work"; }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<BlockDialect, arith::ArithDialect, scf::SCFDialect>();
-  }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || !schedule->overlap)
-      return;
-    rewriteLoops<Loop>(getOperation());
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createOverlapProducts() { return std::make_unique<OverlapProducts>(); }
+void runOverlapProducts(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule || !schedule->overlap)
+    return;
+  rewriteLoops<Loop>(kernel);
+}
 
 } // namespace tilery::block

@@ -57,43 +57,34 @@ double growth(ArrayRef<tile::DotOp> dots, unsigned dim) {
   return most;
 }
 
-/// Leaves kernels alone in which something cannot have more lanes.
-struct PadRows : PassWrapper<PadRows, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PadRows)
-  StringRef getArgument() const final { return "pad-rows"; }
-  StringRef getDescription() const final { return "products of loops get as many rows as the tensor cores take"; }
-
-  void runOnOperation() final {
-    SmallVector<tile::DotOp> dots = productsOf(getOperation()), few = withFewRows(dots);
-    unsigned cheap = !haveSameRows(dots) && growth(few, 1) < growth(few, 0);
-    if (!padAll(few, cheap) && (!cheap || !padAll(few, 0)))
-      return;
-    for (tile::DotOp dot : dots) {
-      DimensionPadding depth(getOperation());
-      int64_t k = tile::shapeOf(dot.getA().getType())[1],
-              unit = depthBytes / tile::elementBytes(getElementTypeOrSelf(dot.getA()));
-      if (k % unit && depth.find(dot.getA(), 1))
-        depth.pad(llvm::alignTo(k, unit));
-    }
+/// Rows, or columns (1): those of turned products. False, and nothing is padded, where something cannot have more of them.
+bool padAll(tile::KernelOp kernel, ArrayRef<tile::DotOp> dots, unsigned dim) {
+  for (tile::DotOp dot : dots)
+    if (!DimensionPadding(kernel).find(dot.getResult(), dim))
+      return false;
+  for (tile::DotOp dot : dots) {
+    DimensionPadding padding(kernel);
+    int64_t length = tile::shapeOf(dot.getType())[dim];
+    int64_t more = llvm::alignTo(length, leastRows);
+    if (length % leastRows && padding.find(dot.getResult(), dim) && !joinPrograms(kernel, padding, more))
+      padding.pad(more);
   }
-
-  /// Rows, or columns (1): those of turned products. False, and nothing is padded, where something cannot have more of them.
-  bool padAll(ArrayRef<tile::DotOp> dots, unsigned dim) {
-    for (tile::DotOp dot : dots)
-      if (!DimensionPadding(getOperation()).find(dot.getResult(), dim))
-        return false;
-    for (tile::DotOp dot : dots) {
-      DimensionPadding padding(getOperation());
-      int64_t length = tile::shapeOf(dot.getType())[dim];
-      int64_t more = llvm::alignTo(length, leastRows);
-      if (length % leastRows && padding.find(dot.getResult(), dim) && !joinPrograms(getOperation(), padding, more))
-        padding.pad(more);
-    }
-    return true;
-  }
-};
+  return true;
+}
 } // namespace
 
-std::unique_ptr<Pass> createPadRows() { return std::make_unique<PadRows>(); }
+/// Leaves kernels alone in which something cannot have more lanes.
+void runPadRows(tile::KernelOp kernel) {
+  SmallVector<tile::DotOp> dots = productsOf(kernel), few = withFewRows(dots);
+  unsigned cheap = !haveSameRows(dots) && growth(few, 1) < growth(few, 0);
+  if (!padAll(kernel, few, cheap) && (!cheap || !padAll(kernel, few, 0)))
+    return;
+  for (tile::DotOp dot : dots) {
+    DimensionPadding depth(kernel);
+    int64_t k = tile::shapeOf(dot.getA().getType())[1], unit = depthBytes / tile::elementBytes(getElementTypeOrSelf(dot.getA()));
+    if (k % unit && depth.find(dot.getA(), 1))
+      depth.pad(llvm::alignTo(k, unit));
+  }
+}
 
 } // namespace tilery::block

@@ -9,6 +9,7 @@
 #include "compiler/block/recognise/find_kernel.h"
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/passes/narrow_numbers.h"
+#include "compiler/block/passes/kernel_pass.h"
 #include "compiler/block/passes/passes.h"
 #include "compiler/block/passes/carry_count.h"
 #include "compiler/block/passes/pipeline_loop.h"
@@ -333,33 +334,23 @@ void reread(tile::LoadOp load, bool showsStores, ArrayRef<std::pair<unsigned, un
   if (isShared)
     SyncOp::create(builder, load.getLoc(), IntegerAttr());
 }
-
-struct Pipeline : PassWrapper<Pipeline, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Pipeline)
-  StringRef getArgument() const final { return "pipeline"; }
-  StringRef getDescription() const final { return "products of boxes become loops over a ring"; }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<BlockDialect, arith::ArithDialect, scf::SCFDialect>();
-  }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule)
-      return;
-    const auto &found = getAnalysis<KernelAnalysis>();
-    if (const ProductKernel *product = found.product()) {
-      for (tile::LoadOp load : product->rereads)
-        reread(load, product->showsStores, {{product->product.m, product->product.n}});
-      Loop(product->product, *schedule).write(schedule->boxed ? markedResultBox(getOperation()) : std::nullopt);
-    } else if (const LoopKernel *loops = found.loops()) {
-      for (tile::LoadOp load : loops->rereads())
-        reread(load, false, loops->results());
-      pipelineLoop(*loops, *schedule);
-    }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createPipeline() { return std::make_unique<Pipeline>(); }
+void runPipeline(KernelPass &pass) {
+  tile::KernelOp kernel = pass.getOperation();
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule)
+    return;
+  const auto &found = pass.getAnalysis<KernelAnalysis>();
+  if (const ProductKernel *product = found.product()) {
+    for (tile::LoadOp load : product->rereads)
+      reread(load, product->showsStores, {{product->product.m, product->product.n}});
+    Loop(product->product, *schedule).write(schedule->boxed ? markedResultBox(kernel) : std::nullopt);
+  } else if (const LoopKernel *loops = found.loops()) {
+    for (tile::LoadOp load : loops->rereads())
+      reread(load, false, loops->results());
+    pipelineLoop(*loops, *schedule);
+  }
+}
 
 } // namespace tilery::block

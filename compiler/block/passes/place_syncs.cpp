@@ -280,29 +280,21 @@ bool isFenced(PublishOp publish) {
       return true;
   return false;
 }
-
-struct PlaceSyncs : PassWrapper<PlaceSyncs, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PlaceSyncs)
-  StringRef getArgument() const final { return "place-syncs"; }
-  StringRef getDescription() const final { return "threads wait, fence and meet where they hand shared memory on"; }
-
-  void runOnOperation() final {
-    getOperation().walk([](RoleOp role) { Places(role).place(); });
-    getOperation().walk([](PublishOp publish) {
-      OpBuilder builder(publish);
-      if (isFilledBy<WriteOp>(publish.getSlot()) && !isFenced(publish))
-        FenceOp::create(builder, publish.getLoc());
-    });
-    getOperation().walk([](TakeOp take) { // copies by threads are done when the slot is full, no sooner
-      OpBuilder builder(take->getBlock(), std::next(take->getIterator()));
-      if (llvm::any_of(take.getRing().getUsers(),
-                       [](Operation *user) { return isa<AcquireOp>(user) && isFilledBy<FetchOp>(user->getResult(0)); }))
-        FenceOp::create(builder, take.getLoc());
-    });
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createPlaceSyncs() { return std::make_unique<PlaceSyncs>(); }
+void runPlaceSyncs(tile::KernelOp kernel) {
+  kernel.walk([](RoleOp role) { Places(role).place(); });
+  kernel.walk([](PublishOp publish) {
+    OpBuilder builder(publish);
+    if (isFilledBy<WriteOp>(publish.getSlot()) && !isFenced(publish))
+      FenceOp::create(builder, publish.getLoc());
+  });
+  kernel.walk([](TakeOp take) { // copies by threads are done when the slot is full, no sooner
+    OpBuilder builder(take->getBlock(), std::next(take->getIterator()));
+    if (llvm::any_of(take.getRing().getUsers(),
+                     [](Operation *user) { return isa<AcquireOp>(user) && isFilledBy<FetchOp>(user->getResult(0)); }))
+      FenceOp::create(builder, take.getLoc());
+  });
+}
 
 } // namespace tilery::block

@@ -142,26 +142,17 @@ void runAhead(scf::ForOp loop) {
   };
   (void)loop.replaceWithAdditionalYields(b, started, /*replaceInitOperandUsesInLoop=*/false, next);
 }
-
-struct RunAhead : PassWrapper<RunAhead, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RunAhead)
-  StringRef getArgument() const final { return "run-ahead"; }
-  StringRef getDescription() const final { return "threads that multiply start the copies of later steps"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-
-  void runOnOperation() final {
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](TakeOp take) { // of rings that the same code fills
-      auto loop = dyn_cast<scf::ForOp>(take->getParentOp());
-      if (loop && !llvm::is_contained(loops, loop))
-        loops.push_back(loop);
-    });
-    if (!Gpu::of(getOperation()).warpgroups)
-      llvm::for_each(loops, runAhead);
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createRunAhead() { return std::make_unique<RunAhead>(); }
+void runRunAhead(tile::KernelOp kernel) {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](TakeOp take) { // of rings that the same code fills
+    auto loop = dyn_cast<scf::ForOp>(take->getParentOp());
+    if (loop && !llvm::is_contained(loops, loop))
+      loops.push_back(loop);
+  });
+  if (!Gpu::of(kernel).warpgroups)
+    llvm::for_each(loops, runAhead);
+}
 
 } // namespace tilery::block

@@ -7,6 +7,7 @@
 // Rounding keeps the order, so for positive c both are the same to the last bit; what is left of an element's multiplication then goes into
 // the instruction that subtracts. Where nobody knows c, the numbers decide: one of s 1 and c y, or c s and 1 y, which costs a branch.
 #include "compiler/block/recognise/find_kernel.h"
+#include "compiler/block/passes/kernel_pass.h"
 #include "compiler/block/passes/passes.h"
 
 using namespace mlir;
@@ -78,85 +79,76 @@ std::optional<Chain> chainOf(Value tile, scf::ForOp loop) {
   return std::nullopt;
 }
 
-struct ScaleLate : PassWrapper<ScaleLate, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ScaleLate)
-  StringRef getArgument() const final { return "scale-late"; }
-  StringRef getDescription() const final { return "maxima of a product's rows are taken before it is scaled"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, tile::TileDialect>(); }
+/// In front of the loop: the number that the sums are multiplied with at once (null: none), and the one that comes later.
+std::pair<Value, Value> scalesOf(const Chain &chain, scf::ForOp loop) {
+  if (isa<RankedTensorType>(chain.scale.getType()) || constantOf(chain.scale))
+    return {Value(), chain.scale};
+  OpBuilder b(loop);
+  Location location = chain.sums.getLoc();
+  auto type = cast<FloatType>(chain.scale.getType());
+  auto number = [&](const APFloat &value) { return arith::ConstantOp::create(b, location, b.getFloatAttr(type, value)); };
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  auto is = [&](arith::CmpFPredicate predicate, Value other) {
+    return arith::CmpFOp::create(b, location, predicate, chain.scale, other);
+  };
+  Value one = number(APFloat::getOne(semantics));
+  Value positive = arith::AndIOp::create(b, location, is(arith::CmpFPredicate::OGT, number(APFloat::getZero(semantics))),
+                                         is(arith::CmpFPredicate::OLT, number(APFloat::getInf(semantics))));
+  return {arith::SelectOp::create(b, location, positive, one, chain.scale),
+          arith::SelectOp::create(b, location, positive, chain.scale, one)};
+}
 
-  void runOnOperation() final {
-    if (!getAnalysis<KernelAnalysis>().loops()) // elsewhere no mask, and no factor of 1, becomes a branch
-      return markAllAnalysesPreserved();
-    SmallVector<std::pair<Value, scf::ForOp>> tiles;
-    for (auto loop : getOperation().getBody().getOps<scf::ForOp>())
-      for (auto reduce : loop.getBody()->getOps<tile::ReduceOp>())
-        if (isMaximum(reduce) && !llvm::is_contained(llvm::make_first_range(tiles), reduce.getOperand(0)))
-          tiles.push_back({reduce.getOperand(0), loop});
-    bool changes = false;
-    for (auto [tile, loop] : tiles)
-      if (std::optional<Chain> chain = chainOf(tile, loop)) {
-        rewrite(tile, *chain, loop);
-        changes = true;
-      }
-    if (!changes)
-      markAllAnalysesPreserved();
+void rewrite(Value tile, const Chain &chain, scf::ForOp loop) {
+  auto [now, later] = scalesOf(chain, loop);
+  OpBuilder b(tile.getDefiningOp());
+  Location location = tile.getLoc();
+  auto times = [&](Value value, Value scale) -> Value {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (std::optional<APFloat> number = constantOf(scale))
+      scale = arith::ConstantOp::create(b, location, DenseElementsAttr::get(type, *number));
+    else
+      scale = tile::SplatOp::create(b, location, type, scale);
+    return arith::MulFOp::create(b, location, value, scale);
+  };
+  Value sums = now ? times(chain.sums, now) : chain.sums;
+  for (arith::SelectOp mask : llvm::reverse(chain.masks)) {
+    bool isTrue = !isNothing(mask.getTrueValue());
+    sums = arith::SelectOp::create(b, location, mask.getCondition(), isTrue ? sums : mask.getTrueValue(),
+                                   isTrue ? mask.getFalseValue() : sums);
   }
-
-  /// In front of the loop: the number that the sums are multiplied with at once (null: none), and the one that comes later.
-  static std::pair<Value, Value> scalesOf(const Chain &chain, scf::ForOp loop) {
-    if (isa<RankedTensorType>(chain.scale.getType()) || constantOf(chain.scale))
-      return {Value(), chain.scale};
-    OpBuilder b(loop);
-    Location location = chain.sums.getLoc();
-    auto type = cast<FloatType>(chain.scale.getType());
-    auto number = [&](const APFloat &value) { return arith::ConstantOp::create(b, location, b.getFloatAttr(type, value)); };
-    const llvm::fltSemantics &semantics = type.getFloatSemantics();
-    auto is = [&](arith::CmpFPredicate predicate, Value other) {
-      return arith::CmpFOp::create(b, location, predicate, chain.scale, other);
-    };
-    Value one = number(APFloat::getOne(semantics));
-    Value positive = arith::AndIOp::create(b, location, is(arith::CmpFPredicate::OGT, number(APFloat::getZero(semantics))),
-                                           is(arith::CmpFPredicate::OLT, number(APFloat::getInf(semantics))));
-    return {arith::SelectOp::create(b, location, positive, one, chain.scale),
-            arith::SelectOp::create(b, location, positive, chain.scale, one)};
-  }
-
-  static void rewrite(Value tile, const Chain &chain, scf::ForOp loop) {
-    auto [now, later] = scalesOf(chain, loop);
-    OpBuilder b(tile.getDefiningOp());
-    Location location = tile.getLoc();
-    auto times = [&](Value value, Value scale) -> Value {
-      auto type = cast<RankedTensorType>(value.getType());
-      if (std::optional<APFloat> number = constantOf(scale))
-        scale = arith::ConstantOp::create(b, location, DenseElementsAttr::get(type, *number));
-      else
-        scale = tile::SplatOp::create(b, location, type, scale);
-      return arith::MulFOp::create(b, location, value, scale);
-    };
-    Value sums = now ? times(chain.sums, now) : chain.sums;
-    for (arith::SelectOp mask : llvm::reverse(chain.masks)) {
-      bool isTrue = !isNothing(mask.getTrueValue());
-      sums = arith::SelectOp::create(b, location, mask.getCondition(), isTrue ? sums : mask.getTrueValue(),
-                                     isTrue ? mask.getFalseValue() : sums);
+  Value scaled = times(sums, later);
+  for (Operation *user : llvm::to_vector(tile.getUsers()))
+    if (auto reduce = dyn_cast<tile::ReduceOp>(user); reduce && isMaximum(reduce)) {
+      reduce->setOperand(0, sums);
+      b.setInsertionPointAfter(reduce);
+      Value top = times(reduce.getResult(0), later);
+      reduce.getResult(0).replaceAllUsesExcept(top, top.getDefiningOp());
     }
-    Value scaled = times(sums, later);
-    for (Operation *user : llvm::to_vector(tile.getUsers()))
-      if (auto reduce = dyn_cast<tile::ReduceOp>(user); reduce && isMaximum(reduce)) {
-        reduce->setOperand(0, sums);
-        b.setInsertionPointAfter(reduce);
-        Value top = times(reduce.getResult(0), later);
-        reduce.getResult(0).replaceAllUsesExcept(top, top.getDefiningOp());
-      }
-    tile.replaceAllUsesWith(scaled);
-    for (arith::SelectOp mask : chain.masks)
-      if (mask->use_empty())
-        mask.erase();
-    if (chain.scaled->use_empty())
-      chain.scaled->erase();
-  }
-};
+  tile.replaceAllUsesWith(scaled);
+  for (arith::SelectOp mask : chain.masks)
+    if (mask->use_empty())
+      mask.erase();
+  if (chain.scaled->use_empty())
+    chain.scaled->erase();
+}
 } // namespace
 
-std::unique_ptr<Pass> createScaleLate() { return std::make_unique<ScaleLate>(); }
+void runScaleLate(KernelPass &pass) {
+  if (!pass.getAnalysis<KernelAnalysis>().loops()) // elsewhere no mask, and no factor of 1, becomes a branch
+    return pass.markAllAnalysesPreserved();
+  SmallVector<std::pair<Value, scf::ForOp>> tiles;
+  for (auto loop : pass.getOperation().getBody().getOps<scf::ForOp>())
+    for (auto reduce : loop.getBody()->getOps<tile::ReduceOp>())
+      if (isMaximum(reduce) && !llvm::is_contained(llvm::make_first_range(tiles), reduce.getOperand(0)))
+        tiles.push_back({reduce.getOperand(0), loop});
+  bool changes = false;
+  for (auto [tile, loop] : tiles)
+    if (std::optional<Chain> chain = chainOf(tile, loop)) {
+      rewrite(tile, *chain, loop);
+      changes = true;
+    }
+  if (!changes)
+    pass.markAllAnalysesPreserved();
+}
 
 } // namespace tilery::block

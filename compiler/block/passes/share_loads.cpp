@@ -232,43 +232,35 @@ Value sharedLoad(tile::LoadOp load, unsigned dim, int64_t width) {
   tile = tile::BroadcastOp::create(builder, location, tileOf(repeated), tile);
   return tile::ReshapeOp::create(builder, location, tileOf(whole), tile);
 }
-
-struct ShareLoads : PassWrapper<ShareLoads, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShareLoads)
-  StringRef getArgument() const final { return "share-loads"; }
-  StringRef getDescription() const final { return "elements that neighbouring lanes of a factor share are loaded once"; }
-
-  void runOnOperation() final {
-    SmallVector<std::pair<Value, Value>> shared; // what was loaded, and what stands for it
-    getOperation().walk([&](tile::LoadOp load) {
-      auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
-      if (!isa<tile::ContractOp>(load->getParentOp()) || !access || load.getIsVolatile() ||
-          (load.getOther() && !tile::isPlusZero(load.getOther())))
-        return;
-      for (unsigned dim = 0; dim < access.getSteps().size(); ++dim)
-        if (int64_t width = sharedBy(access, dim); width > 1)
-          if (Value tile = sharedLoad(load, dim, width)) {
-            shared.emplace_back(load.getResult(), tile);
-            load.getResult().replaceAllUsesWith(tile);
-            return;
-          }
-    });
-    if (shared.empty())
-      return;
-    std::string why;
-    std::optional<ProductKernel> found = findKernel(getOperation(), why);
-    if (!found || !found->product.unpacked)
-      for (auto [before, now] : llvm::reverse(shared))
-        now.replaceAllUsesWith(before);
-    getOperation().walk([](tile::ContractOp product) {
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(product.getBody().front())))
-        if (isOpTriviallyDead(&op))
-          op.erase();
-    });
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createShareLoads() { return std::make_unique<ShareLoads>(); }
+void runShareLoads(tile::KernelOp kernel) {
+  SmallVector<std::pair<Value, Value>> shared; // what was loaded, and what stands for it
+  kernel.walk([&](tile::LoadOp load) {
+    auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
+    if (!isa<tile::ContractOp>(load->getParentOp()) || !access || load.getIsVolatile() ||
+        (load.getOther() && !tile::isPlusZero(load.getOther())))
+      return;
+    for (unsigned dim = 0; dim < access.getSteps().size(); ++dim)
+      if (int64_t width = sharedBy(access, dim); width > 1)
+        if (Value tile = sharedLoad(load, dim, width)) {
+          shared.emplace_back(load.getResult(), tile);
+          load.getResult().replaceAllUsesWith(tile);
+          return;
+        }
+  });
+  if (shared.empty())
+    return;
+  std::string why;
+  std::optional<ProductKernel> found = findKernel(kernel, why);
+  if (!found || !found->product.unpacked)
+    for (auto [before, now] : llvm::reverse(shared))
+      now.replaceAllUsesWith(before);
+  kernel.walk([](tile::ContractOp product) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(product.getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  });
+}
 
 } // namespace tilery::block

@@ -325,23 +325,14 @@ private:
   llvm::SetVector<Operation *> guards; // what each step computes
   SmallVector<unsigned> advanced;      // of what is carried, numbers that each step makes anew
 };
-
-/// Loops whose products stand in a branch that some steps do not take, and which do nothing else in those, go over the steps that take it.
-struct SkipSteps : PassWrapper<SkipSteps, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SkipSteps)
-  StringRef getArgument() const final { return "skip-steps"; }
-  StringRef getDescription() const final { return "loops that multiply in some steps only go over those"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<arith::ArithDialect, scf::SCFDialect>(); }
-  void runOnOperation() final {
-    tile::KernelOp kernel = getOperation();
-    SmallVector<Value> stored = storedPlaces(kernel);
-    for (auto loop : llvm::make_early_inc_range(kernel.getBody().getOps<scf::ForOp>()))
-      if (Loop found(loop); found.find(stored))
-        found.write();
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createSkipSteps() { return std::make_unique<SkipSteps>(); }
+/// Loops whose products stand in a branch that some steps do not take, and which do nothing else in those, go over the steps that take it.
+void runSkipSteps(tile::KernelOp kernel) {
+  SmallVector<Value> stored = storedPlaces(kernel);
+  for (auto loop : llvm::make_early_inc_range(kernel.getBody().getOps<scf::ForOp>()))
+    if (Loop found(loop); found.find(stored))
+      found.write();
+}
 
 } // namespace tilery::block

@@ -61,39 +61,30 @@ private:
   OpBuilder builder;
   Location location;
 };
-
-struct SplitK : PassWrapper<SplitK, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitK)
-  StringRef getArgument() const final { return "split-k"; }
-  StringRef getDescription() const final { return "the blocks of a cluster share the steps of a product"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<BlockDialect, arith::ArithDialect>(); }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    Block &body = getOperation().getBody().front();
-    SmallVector<MmaWaitOp> waits(body.getOps<MmaWaitOp>());
-    SmallVector<RingOp> rings(body.getOps<RingOp>());
-    if (!schedule || schedule->cluster < 2 || waits.size() != 1 || rings.size() != 1)
-      return;
-    auto loop = waits[0].getProduct().getDefiningOp<scf::ForOp>();
-    SmallVector<MmaStartOp> products;
-    if (loop)
-      llvm::append_range(products, loop.getBody()->getOps<MmaStartOp>());
-    if (products.size() != 1)
-      return;
-    getOperation()->setAttr("block.cluster", OpBuilder(&getContext()).getI64IntegerAttr(schedule->cluster));
-    Value sums = waits[0];
-    if (auto permute = dyn_cast<tile::PermuteOp>(*sums.user_begin()); permute && sums.hasOneUse())
-      sums = permute; // rows are read as they are stored
-    Split split(loop, products[0], schedule->cluster);
-    split.shareSteps();
-    split.addUp(sums, rings[0]);
-    OpBuilder builder(body.getTerminator());
-    ClusterSyncOp::create(builder, getOperation().getLoc()); // a block's memory lasts until all have read it
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createSplitK() { return std::make_unique<SplitK>(); }
+void runSplitK(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  Block &body = kernel.getBody().front();
+  SmallVector<MmaWaitOp> waits(body.getOps<MmaWaitOp>());
+  SmallVector<RingOp> rings(body.getOps<RingOp>());
+  if (!schedule || schedule->cluster < 2 || waits.size() != 1 || rings.size() != 1)
+    return;
+  auto loop = waits[0].getProduct().getDefiningOp<scf::ForOp>();
+  SmallVector<MmaStartOp> products;
+  if (loop)
+    llvm::append_range(products, loop.getBody()->getOps<MmaStartOp>());
+  if (products.size() != 1)
+    return;
+  kernel->setAttr("block.cluster", OpBuilder(kernel.getContext()).getI64IntegerAttr(schedule->cluster));
+  Value sums = waits[0];
+  if (auto permute = dyn_cast<tile::PermuteOp>(*sums.user_begin()); permute && sums.hasOneUse())
+    sums = permute; // rows are read as they are stored
+  Split split(loop, products[0], schedule->cluster);
+  split.shareSteps();
+  split.addUp(sums, rings[0]);
+  OpBuilder builder(body.getTerminator());
+  ClusterSyncOp::create(builder, kernel.getLoc()); // a block's memory lasts until all have read it
+}
 
 } // namespace tilery::block

@@ -46,19 +46,12 @@ void split(tile::ReduceOp reduce) {
   if (reshape->use_empty())
     reshape.erase();
 }
-
-struct SplitReductions : PassWrapper<SplitReductions, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitReductions)
-  StringRef getArgument() const final { return "split-reductions"; }
-  StringRef getDescription() const final { return "lanes that lie flat are reduced along the dimensions that they had before"; }
-  void runOnOperation() final {
-    SmallVector<tile::ReduceOp> reductions;
-    getOperation().walk([&](tile::ReduceOp op) { reductions.push_back(op); });
-    llvm::for_each(reductions, split);
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createSplitReductions() { return std::make_unique<SplitReductions>(); }
+void runSplitReductions(tile::KernelOp kernel) {
+  SmallVector<tile::ReduceOp> reductions;
+  kernel.walk([&](tile::ReduceOp op) { reductions.push_back(op); });
+  llvm::for_each(reductions, split);
+}
 
 } // namespace tilery::block

@@ -1,6 +1,7 @@
 // split-roles: what fills rings becomes a role of its own, which runs ahead of the role that takes their slots.
 //
 // Both roles begin as copies of the programs' code: one keeps acquire, copy and publish and what leads to them, the other all the rest.
+#include "compiler/analysis/search.h"
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/recognise/kernel_work.h"
 #include "compiler/block/passes/passes.h"
@@ -13,14 +14,12 @@ namespace {
 
 /// The tile comes of a product.
 bool isMultiplied(Value tile) {
-  SetVector<Value> reached;
-  reached.insert(tile);
-  for (size_t i = 0; i < reached.size(); ++i) {
-    Operation *op = reached[i].getDefiningOp();
+  for (analysis::Search<Value> reached(tile); Value value = reached.next();) {
+    Operation *op = value.getDefiningOp();
     if (isa_and_nonnull<MmaWaitOp>(op))
       return true;
     if (op)
-      reached.insert(op->operand_begin(), op->operand_end());
+      reached.addAll(op->getOperands());
   }
   return false;
 }
@@ -70,29 +69,26 @@ void erase(Operation *op) {
 
 /// What tells which elements fill rings, and what they are: rows that a table names, also where it was loaded a step ahead.
 llvm::DenseSet<Value> valuesOfFilling(RoleOp role) {
-  llvm::DenseSet<Value> found;
-  SmallVector<Value> values;
+  analysis::Search<Value> values;
   role.walk([&](Operation *op) {
     if (fillsRings(op))
-      values.append(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
   });
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (!found.insert(value).second)
-      continue;
+  while (Value value = values.next()) {
     auto argument = dyn_cast<BlockArgument>(value);
     Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
     if (auto loop = dyn_cast<scf::ForOp>(op); loop && !(argument && argument.getArgNumber() == 0)) {
       unsigned carried = argument ? argument.getArgNumber() - 1 : cast<OpResult>(value).getResultNumber();
-      values.append({loop.getInitArgs()[carried], loop.getYieldedValues()[carried]});
+      values.add(loop.getInitArgs()[carried]);
+      values.add(loop.getYieldedValues()[carried]);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       for (Region &region : branch->getRegions())
-        values.push_back(region.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+        values.add(region.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
     } else if (!argument) {
-      values.append(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
     }
   }
-  return found;
+  return llvm::DenseSet<Value>(values.all().begin(), values.all().end());
 }
 
 /// Tiles that loops carry and branches give, and what comes of them, are nothing to a role that fills rings with other elements: without
@@ -148,14 +144,12 @@ void dropOtherWork(RoleOp role) {
 bool servesItself(scf::ForOp loop, unsigned number) {
   if (!loop.getResult(number).use_empty())
     return false;
-  SetVector<Value> reached;
-  reached.insert(loop.getRegionIterArg(number));
-  for (size_t i = 0; i < reached.size(); ++i)
-    for (OpOperand &use : reached[i].getUses()) {
+  for (analysis::Search<Value> reached(loop.getRegionIterArg(number)); Value value = reached.next();)
+    for (OpOperand &use : value.getUses()) {
       Operation *user = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
       if (user == loop.getBody()->getTerminator() ? use.getOperandNumber() != number : !wouldOpBeTriviallyDead(user))
         return false;
-      reached.insert(user->result_begin(), user->result_end());
+      reached.addAll(user->getResults());
     }
   return true;
 }
@@ -196,49 +190,40 @@ void prune(RoleOp role, bool filling) {
   dropNumbers(role);
 }
 
-struct SplitRoles : PassWrapper<SplitRoles, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SplitRoles)
-  StringRef getArgument() const final { return "split-roles"; }
-  StringRef getDescription() const final { return "what fills rings becomes a role of its own"; }
-  void getDependentDialects(DialectRegistry &registry) const final { registry.insert<ub::UBDialect>(); }
-
-  void runOnOperation() final {
-    Block &body = getOperation().getBody().front();
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    SmallVector<ProgramsOp> loops(body.getOps<ProgramsOp>());
-    if (!schedule || loops.size() != 1)
-      return;
-    ProgramsOp programs = loops[0];
-    OpBuilder builder(programs);
-    auto roles = RolesOp::create(builder, getOperation().getLoc());
-    builder.createBlock(&roles.getBody());
-    bool isOne = multipliesByWarps(programs) && !schedule->fetchers; // run-ahead lets its copies run ahead
-    RoleOp load =
-        isOne ? RoleOp() : makeRole(builder, "load", warpsOfGroup * std::max(schedule->fetchers, 1u), schedule->loadRegisters);
-    RoleOp math = makeRole(builder, "math", warpsOfGroup * schedule->consumers, schedule->mathRegisters);
-    if (load)
-      OpBuilder::atBlockTerminator(&load.getBody().front()).clone(*programs);
-    programs->moveBefore(math.getBody().front().getTerminator());
-    if (load) {
-      prune(load, true);
-      prune(math, false);
-    }
-    for (auto ring : body.getOps<RingOp>())
-      ring.setTakers(arrivalsOf(math, ring));
-  }
-
-  static RoleOp makeRole(OpBuilder &builder, StringRef name, unsigned warps, unsigned registers) {
-    auto count = registers ? builder.getI32IntegerAttr(registers) : IntegerAttr();
-    auto role = RoleOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(name), builder.getI32IntegerAttr(warps),
-                               count, IntegerAttr());
-    OpBuilder::InsertionGuard guard(builder);
-    builder.createBlock(&role.getBody());
-    YieldOp::create(builder, role.getLoc());
-    return role;
-  }
-};
+RoleOp makeRole(OpBuilder &builder, StringRef name, unsigned warps, unsigned registers) {
+  auto count = registers ? builder.getI32IntegerAttr(registers) : IntegerAttr();
+  auto role = RoleOp::create(builder, builder.getUnknownLoc(), builder.getStringAttr(name), builder.getI32IntegerAttr(warps),
+                             count, IntegerAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&role.getBody());
+  YieldOp::create(builder, role.getLoc());
+  return role;
+}
 } // namespace
 
-std::unique_ptr<Pass> createSplitRoles() { return std::make_unique<SplitRoles>(); }
+void runSplitRoles(tile::KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  SmallVector<ProgramsOp> loops(body.getOps<ProgramsOp>());
+  if (!schedule || loops.size() != 1)
+    return;
+  ProgramsOp programs = loops[0];
+  OpBuilder builder(programs);
+  auto roles = RolesOp::create(builder, kernel.getLoc());
+  builder.createBlock(&roles.getBody());
+  bool isOne = multipliesByWarps(programs) && !schedule->fetchers; // run-ahead lets its copies run ahead
+  RoleOp load =
+      isOne ? RoleOp() : makeRole(builder, "load", warpsOfGroup * std::max(schedule->fetchers, 1u), schedule->loadRegisters);
+  RoleOp math = makeRole(builder, "math", warpsOfGroup * schedule->consumers, schedule->mathRegisters);
+  if (load)
+    OpBuilder::atBlockTerminator(&load.getBody().front()).clone(*programs);
+  programs->moveBefore(math.getBody().front().getTerminator());
+  if (load) {
+    prune(load, true);
+    prune(math, false);
+  }
+  for (auto ring : body.getOps<RingOp>())
+    ring.setTakers(arrivalsOf(math, ring));
+}
 
 } // namespace tilery::block

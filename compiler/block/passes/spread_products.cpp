@@ -170,23 +170,15 @@ private:
 
   Block &body;
 };
-
-struct SpreadProducts : PassWrapper<SpreadProducts, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SpreadProducts)
-  StringRef getArgument() const final { return "spread-products"; }
-  StringRef getDescription() const final { return "products start early in a step and are waited for late"; }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    if (!schedule || !schedule->spread)
-      return;
-    for (auto loop : getOperation().getBody().getOps<scf::ForOp>())
-      if (!loop.getBody()->getOps<MmaStartOp>().empty())
-        Step(loop).write();
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createSpreadProducts() { return std::make_unique<SpreadProducts>(); }
+void runSpreadProducts(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  if (!schedule || !schedule->spread)
+    return;
+  for (auto loop : kernel.getBody().getOps<scf::ForOp>())
+    if (!loop.getBody()->getOps<MmaStartOp>().empty())
+      Step(loop).write();
+}
 
 } // namespace tilery::block

@@ -74,59 +74,48 @@ private:
   OpBuilder builder;
   Location location;
 };
-
-struct StageStores : PassWrapper<StageStores, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StageStores)
-  StringRef getArgument() const final { return "stage-stores"; }
-  StringRef getDescription() const final { return "tiles that go to boxes are stored by the copy engine"; }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<BlockDialect, arith::ArithDialect, scf::SCFDialect>();
-  }
-
-  void runOnOperation() final {
-    std::optional<Schedule> schedule = Schedule::of(getOperation());
-    SmallVector<std::pair<unsigned, unsigned>> results;
-    SmallVector<MmaWaitOp> waits;
-    getOperation().walk([&](MmaWaitOp wait) { waits.push_back(wait); });
-    if (!schedule || !schedule->stageOutput)
-      return;
-    auto isTurned = [](MmaWaitOp wait) { return wait->hasOneUse() && isa<tile::PermuteOp>(*wait->user_begin()); };
-    bool turned = waits.size() == 1 && isTurned(waits[0]);
-    unsigned rows = 0; // that consumers share
-    for (MmaWaitOp wait : waits) {
-      rows = std::max(rows, unsigned(tile::shapeOf(wait.getType())[0]));
-      ArrayRef<int64_t> shape = tile::shapeOf(turned ? wait->user_begin()->getResult(0).getType() : wait.getType());
-      if (turned || !isTurned(wait)) // threads store what one of several turned products gives
-        results.push_back({unsigned(shape[0]), unsigned(shape[1])});
-    }
-    std::string why;
-    SmallVector<Operation *> stores;
-    getOperation().walk([&](Operation *op) {
-      if (storedTile(op))
-        stores.push_back(op);
-    });
-    llvm::MapVector<Type, Places> places;
-    std::optional<unsigned> columns; // of all that is staged, where there are several products: the schedule has room for these
-    for (Operation *store : stores) {
-      StoredTile stored = *storedTile(store);
-      if (turned && tile::elementBytes(getElementTypeOrSelf(stored.value.getType())) != 2)
-        continue; // stored from registers
-      auto sums = storedSums(stored, results);
-      if (sums && (waits.size() == 1 || sums->first == rows))
-        if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why)) {
-          if (results.size() > 1) { // accounted for one by one
-            if (columns.value_or(sums->second) != sums->second)
-              continue;
-            columns = sums->second;
-            places.clear();
-          }
-          Staged(store, stored, *tile, *schedule, places).write(sums->first, sums->second, turned);
-        }
-    }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createStageStores() { return std::make_unique<StageStores>(); }
+void runStageStores(tile::KernelOp kernel) {
+  std::optional<Schedule> schedule = Schedule::of(kernel);
+  SmallVector<std::pair<unsigned, unsigned>> results;
+  SmallVector<MmaWaitOp> waits;
+  kernel.walk([&](MmaWaitOp wait) { waits.push_back(wait); });
+  if (!schedule || !schedule->stageOutput)
+    return;
+  auto isTurned = [](MmaWaitOp wait) { return wait->hasOneUse() && isa<tile::PermuteOp>(*wait->user_begin()); };
+  bool turned = waits.size() == 1 && isTurned(waits[0]);
+  unsigned rows = 0; // that consumers share
+  for (MmaWaitOp wait : waits) {
+    rows = std::max(rows, unsigned(tile::shapeOf(wait.getType())[0]));
+    ArrayRef<int64_t> shape = tile::shapeOf(turned ? wait->user_begin()->getResult(0).getType() : wait.getType());
+    if (turned || !isTurned(wait)) // threads store what one of several turned products gives
+      results.push_back({unsigned(shape[0]), unsigned(shape[1])});
+  }
+  std::string why;
+  SmallVector<Operation *> stores;
+  kernel.walk([&](Operation *op) {
+    if (storedTile(op))
+      stores.push_back(op);
+  });
+  llvm::MapVector<Type, Places> places;
+  std::optional<unsigned> columns; // of all that is staged, where there are several products: the schedule has room for these
+  for (Operation *store : stores) {
+    StoredTile stored = *storedTile(store);
+    if (turned && tile::elementBytes(getElementTypeOrSelf(stored.value.getType())) != 2)
+      continue; // stored from registers
+    auto sums = storedSums(stored, results);
+    if (sums && (waits.size() == 1 || sums->first == rows))
+      if (std::optional<MappedTile> tile = mapStored(stored, sums->first, sums->second, why)) {
+        if (results.size() > 1) { // accounted for one by one
+          if (columns.value_or(sums->second) != sums->second)
+            continue;
+          columns = sums->second;
+          places.clear();
+        }
+        Staged(store, stored, *tile, *schedule, places).write(sums->first, sums->second, turned);
+      }
+  }
+}
 
 } // namespace tilery::block

@@ -10,53 +10,42 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-struct StartFromZero : PassWrapper<StartFromZero, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StartFromZero)
-  StringRef getArgument() const final { return "start-from-zero"; }
-  StringRef getDescription() const final {
-    return "sums of one product start from zero; what they started from is added to them";
-  }
-
-  void runOnOperation() final {
-    startCleared();
-    SmallVector<tile::ContractOp> products;
-    getOperation().walk([&](tile::ContractOp product) { products.push_back(product); });
-    if (products.size() != 1 || tile::isPlusZero(products[0].getAcc()))
+void startCleared(tile::KernelOp kernel) {
+  bool changed = false;
+  kernel.walk([&](tile::DotOp dot) {
+    if (!dot.getClear() || analysis::constantOf(dot.getClear()).value_or(0) == 0 || tile::isPlusZero(dot.getAcc()))
       return;
-    tile::ContractOp product = products[0];
-    Value start = product.getAcc(), sums = product.getResult();
-    auto type = cast<RankedTensorType>(start.getType());
-    OpBuilder builder(product);
-    Location location = product.getLoc();
-    product.getAccMutable().assign(arith::ConstantOp::create(builder, location, builder.getZeroAttr(type)));
-    builder.setInsertionPointAfter(product);
-    Operation *sum = isa<FloatType>(type.getElementType()) ? arith::AddFOp::create(builder, location, start, sums).getOperation()
-                                                           : arith::AddIOp::create(builder, location, start, sums);
-    sums.replaceAllUsesExcept(sum->getResult(0), sum);
-    std::string why;
-    if (findKernel(getOperation(), why))
-      return;
-    sum->getResult(0).replaceAllUsesWith(sums);
-    sum->erase();
-    product.getAccMutable().assign(start);
-  }
-
-private:
-  void startCleared() {
-    bool changed = false;
-    getOperation().walk([&](tile::DotOp dot) {
-      if (!dot.getClear() || analysis::constantOf(dot.getClear()).value_or(0) == 0 || tile::isPlusZero(dot.getAcc()))
-        return;
-      OpBuilder builder(dot);
-      dot.getAccMutable().assign(arith::ConstantOp::create(builder, dot.getLoc(), builder.getZeroAttr(dot.getType())));
-      changed = true;
-    });
-    if (changed)
-      removeDeadCarried(getOperation());
-  }
-};
+    OpBuilder builder(dot);
+    dot.getAccMutable().assign(arith::ConstantOp::create(builder, dot.getLoc(), builder.getZeroAttr(dot.getType())));
+    changed = true;
+  });
+  if (changed)
+    removeDeadCarried(kernel);
+}
 } // namespace
 
-std::unique_ptr<Pass> createStartFromZero() { return std::make_unique<StartFromZero>(); }
+void runStartFromZero(tile::KernelOp kernel) {
+  startCleared(kernel);
+  SmallVector<tile::ContractOp> products;
+  kernel.walk([&](tile::ContractOp product) { products.push_back(product); });
+  if (products.size() != 1 || tile::isPlusZero(products[0].getAcc()))
+    return;
+  tile::ContractOp product = products[0];
+  Value start = product.getAcc(), sums = product.getResult();
+  auto type = cast<RankedTensorType>(start.getType());
+  OpBuilder builder(product);
+  Location location = product.getLoc();
+  product.getAccMutable().assign(arith::ConstantOp::create(builder, location, builder.getZeroAttr(type)));
+  builder.setInsertionPointAfter(product);
+  Operation *sum = isa<FloatType>(type.getElementType()) ? arith::AddFOp::create(builder, location, start, sums).getOperation()
+                                                         : arith::AddIOp::create(builder, location, start, sums);
+  sums.replaceAllUsesExcept(sum->getResult(0), sum);
+  std::string why;
+  if (findKernel(kernel, why))
+    return;
+  sum->getResult(0).replaceAllUsesWith(sums);
+  sum->erase();
+  product.getAccMutable().assign(start);
+}
 
 } // namespace tilery::block

@@ -11,75 +11,63 @@ using namespace mlir;
 
 namespace tilery::block {
 namespace {
-
-struct TransposeOperands : PassWrapper<TransposeOperands, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TransposeOperands)
-  StringRef getArgument() const final { return "transpose-operands"; }
-  StringRef getDescription() const final {
-    return "computed factors are converted before their dimensions are exchanged, those of 32 bits lie along k";
-  }
-
-  void runOnOperation() final {
-    convertBefore();
-    exchangeWide();
-  }
-
-private:
-  void exchangeWide() {
-    llvm::DenseMap<Value, Value> exchanged;
-    getOperation().walk([&](tile::DotOp dot) {
-      auto type = dyn_cast<RankedTensorType>(dot.getB().getType());
-      if (!type || type.getRank() != 2 || !type.getElementType().isF32() || multipliesByWarps(dot) || loadOf(dot.getB()) ||
-          dot.getB().getDefiningOp<tile::PermuteOp>())
-        return;
-      Value &turned = exchanged[dot.getB()];
-      if (!turned) {
-        OpBuilder builder(dot);
-        builder.setInsertionPointAfterValue(dot.getB());
-        auto along = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
-        Value lines = tile::PermuteOp::create(builder, dot.getLoc(), along, dot.getB(), ArrayRef<int64_t>{1, 0});
-        turned = tile::PermuteOp::create(builder, dot.getLoc(), type, lines, ArrayRef<int64_t>{1, 0});
-      }
-      dot.getBMutable().assign(turned);
-    });
-  }
-
-  void convertBefore() {
-    SmallVector<arith::TruncFOp> conversions;
-    getOperation().walk([&](arith::TruncFOp op) {
-      bool isFactor = llvm::all_of(op->getUsers(), [&](Operation *user) {
-        auto dot = dyn_cast<tile::DotOp>(user);
-        return dot && dot.getA() == op.getResult();
-      });
-      if (isFactor && op.getIn().getDefiningOp<tile::PermuteOp>())
-        conversions.push_back(op);
-    });
-    DominanceInfo dominance(getOperation());
-    for (arith::TruncFOp op : conversions) {
-      auto turn = op.getIn().getDefiningOp<tile::PermuteOp>();
-      OpBuilder builder(op);
-      Type element = getElementTypeOrSelf(op.getType());
-      Value converted;
-      for (Operation *user : turn.getValue().getUsers())
-        if (auto same = dyn_cast<arith::TruncFOp>(user); same && getElementTypeOrSelf(same.getType()) == element &&
-                                                         same.getRoundingmode() == op.getRoundingmode() &&
-                                                         dominance.properlyDominates(same.getResult(), op))
-          converted = same;
-      if (!converted) {
-        auto type = RankedTensorType::get(tile::shapeOf(turn.getValue().getType()), element);
-        converted =
-            arith::TruncFOp::create(builder, op.getLoc(), type, turn.getValue(), op.getRoundingmodeAttr(), op.getFastmathAttr());
-      }
-      Value turned = tile::PermuteOp::create(builder, op.getLoc(), op.getType(), converted, turn.getOrder());
-      op.replaceAllUsesWith(turned);
-      op.erase();
-      if (turn->use_empty())
-        turn.erase();
+void exchangeWide(tile::KernelOp kernel) {
+  llvm::DenseMap<Value, Value> exchanged;
+  kernel.walk([&](tile::DotOp dot) {
+    auto type = dyn_cast<RankedTensorType>(dot.getB().getType());
+    if (!type || type.getRank() != 2 || !type.getElementType().isF32() || multipliesByWarps(dot) || loadOf(dot.getB()) ||
+        dot.getB().getDefiningOp<tile::PermuteOp>())
+      return;
+    Value &turned = exchanged[dot.getB()];
+    if (!turned) {
+      OpBuilder builder(dot);
+      builder.setInsertionPointAfterValue(dot.getB());
+      auto along = RankedTensorType::get({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
+      Value lines = tile::PermuteOp::create(builder, dot.getLoc(), along, dot.getB(), ArrayRef<int64_t>{1, 0});
+      turned = tile::PermuteOp::create(builder, dot.getLoc(), type, lines, ArrayRef<int64_t>{1, 0});
     }
+    dot.getBMutable().assign(turned);
+  });
+}
+
+void convertBefore(tile::KernelOp kernel) {
+  SmallVector<arith::TruncFOp> conversions;
+  kernel.walk([&](arith::TruncFOp op) {
+    bool isFactor = llvm::all_of(op->getUsers(), [&](Operation *user) {
+      auto dot = dyn_cast<tile::DotOp>(user);
+      return dot && dot.getA() == op.getResult();
+    });
+    if (isFactor && op.getIn().getDefiningOp<tile::PermuteOp>())
+      conversions.push_back(op);
+  });
+  DominanceInfo dominance(kernel);
+  for (arith::TruncFOp op : conversions) {
+    auto turn = op.getIn().getDefiningOp<tile::PermuteOp>();
+    OpBuilder builder(op);
+    Type element = getElementTypeOrSelf(op.getType());
+    Value converted;
+    for (Operation *user : turn.getValue().getUsers())
+      if (auto same = dyn_cast<arith::TruncFOp>(user); same && getElementTypeOrSelf(same.getType()) == element &&
+                                                       same.getRoundingmode() == op.getRoundingmode() &&
+                                                       dominance.properlyDominates(same.getResult(), op))
+        converted = same;
+    if (!converted) {
+      auto type = RankedTensorType::get(tile::shapeOf(turn.getValue().getType()), element);
+      converted =
+          arith::TruncFOp::create(builder, op.getLoc(), type, turn.getValue(), op.getRoundingmodeAttr(), op.getFastmathAttr());
+    }
+    Value turned = tile::PermuteOp::create(builder, op.getLoc(), op.getType(), converted, turn.getOrder());
+    op.replaceAllUsesWith(turned);
+    op.erase();
+    if (turn->use_empty())
+      turn.erase();
   }
-};
+}
 } // namespace
 
-std::unique_ptr<Pass> createTransposeOperands() { return std::make_unique<TransposeOperands>(); }
+void runTransposeOperands(tile::KernelOp kernel) {
+  convertBefore(kernel);
+  exchangeWide(kernel);
+}
 
 } // namespace tilery::block

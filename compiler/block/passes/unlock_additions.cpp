@@ -97,61 +97,52 @@ std::optional<LockedAddition> additionBehind(scf::WhileOp wait) {
   return isReleased && isAdded && isOneTile && areApart(access) ? std::optional(found) : std::nullopt;
 }
 
-struct UnlockAdditions : PassWrapper<UnlockAdditions, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(UnlockAdditions)
-  StringRef getArgument() const final { return "unlock-additions"; }
-  StringRef getDescription() const final { return "additions that a lock protects become indivisible ones of each element"; }
-
-  void runOnOperation() final {
-    SmallVector<LockedAddition> additions;
-    llvm::DenseSet<Operation *> parts;
-    getOperation().walk([&](scf::WhileOp wait) {
-      if (std::optional<LockedAddition> found = additionBehind(wait)) {
-        parts.insert_range(ArrayRef<Operation *>{found->take.getOperation(), found->load.getOperation(),
-                                                 found->store.getOperation(), found->release.getOperation()});
-        additions.push_back(*found);
-      }
-    });
-    auto isQuick = [gpu = Gpu::of(getOperation())](LockedAddition &each) {
-      return isAddedAtOnce(getElementTypeOrSelf(each.store.getValue()), gpu);
-    };
-    if (additions.empty() || !llvm::all_of(additions, isQuick) || meetOtherWork(additions, parts))
-      return;
-    for (LockedAddition &each : additions) {
-      OpBuilder builder(each.store);
-      auto kind = isa<arith::AddFOp>(each.sum) ? tile::RmwKind::fadd : tile::RmwKind::add;
-      tile::AtomicRmwOp::create(builder, each.store.getLoc(), each.store.getValue().getType(), kind, each.store.getPlace(),
-                                each.addend(), tile::MemoryOrder::relaxed, tile::SyncScope::gpu);
-      for (Operation *op :
-           {each.store.getOperation(), each.sum, each.load.getOperation(), each.release.getOperation(), each.wait.getOperation()})
-        op->erase();
-    }
-  }
-
-private:
-  /// Locks may order other work, too, where there is any that others see; and nobody else may look at what is added to meanwhile.
-  bool meetOtherWork(MutableArrayRef<LockedAddition> additions, const llvm::DenseSet<Operation *> &parts) {
-    llvm::DenseSet<Value> roots;
-    for (LockedAddition &each : additions)
-      roots.insert(rootOf(each.store.getPlace()));
-    auto meets = [&](Value place) {
-      Value root = rootOf(place);
-      return !isa_and_nonnull<BlockArgument>(root) || roots.contains(root);
-    };
-    auto look = [&](Operation *op) {
-      if (parts.contains(op) || op->getNumRegions() || op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
-        return WalkResult::advance();
-      auto load = dyn_cast<tile::LoadOp>(op);
-      auto store = dyn_cast<tile::StoreOp>(op);
-      bool isPlain = (load && !load.getIsVolatile()) || (store && !store.getIsVolatile());
-      return isPlain && !meets(load ? load.getPlace() : store.getPlace()) ? WalkResult::advance() : WalkResult::interrupt();
-    };
-    return !llvm::all_of(roots, [](Value root) { return isa_and_nonnull<BlockArgument>(root); }) ||
-           getOperation().walk(look).wasInterrupted();
-  }
-};
+/// Locks may order other work, too, where there is any that others see; and nobody else may look at what is added to meanwhile.
+bool meetOtherWork(tile::KernelOp kernel, MutableArrayRef<LockedAddition> additions, const llvm::DenseSet<Operation *> &parts) {
+  llvm::DenseSet<Value> roots;
+  for (LockedAddition &each : additions)
+    roots.insert(rootOf(each.store.getPlace()));
+  auto meets = [&](Value place) {
+    Value root = rootOf(place);
+    return !isa_and_nonnull<BlockArgument>(root) || roots.contains(root);
+  };
+  auto look = [&](Operation *op) {
+    if (parts.contains(op) || op->getNumRegions() || op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
+      return WalkResult::advance();
+    auto load = dyn_cast<tile::LoadOp>(op);
+    auto store = dyn_cast<tile::StoreOp>(op);
+    bool isPlain = (load && !load.getIsVolatile()) || (store && !store.getIsVolatile());
+    return isPlain && !meets(load ? load.getPlace() : store.getPlace()) ? WalkResult::advance() : WalkResult::interrupt();
+  };
+  return !llvm::all_of(roots, [](Value root) { return isa_and_nonnull<BlockArgument>(root); }) ||
+         kernel.walk(look).wasInterrupted();
+}
 } // namespace
 
-std::unique_ptr<Pass> createUnlockAdditions() { return std::make_unique<UnlockAdditions>(); }
+void runUnlockAdditions(tile::KernelOp kernel) {
+  SmallVector<LockedAddition> additions;
+  llvm::DenseSet<Operation *> parts;
+  kernel.walk([&](scf::WhileOp wait) {
+    if (std::optional<LockedAddition> found = additionBehind(wait)) {
+      parts.insert_range(ArrayRef<Operation *>{found->take.getOperation(), found->load.getOperation(),
+                                               found->store.getOperation(), found->release.getOperation()});
+      additions.push_back(*found);
+    }
+  });
+  auto isQuick = [gpu = Gpu::of(kernel)](LockedAddition &each) {
+    return isAddedAtOnce(getElementTypeOrSelf(each.store.getValue()), gpu);
+  };
+  if (additions.empty() || !llvm::all_of(additions, isQuick) || meetOtherWork(kernel, additions, parts))
+    return;
+  for (LockedAddition &each : additions) {
+    OpBuilder builder(each.store);
+    auto kind = isa<arith::AddFOp>(each.sum) ? tile::RmwKind::fadd : tile::RmwKind::add;
+    tile::AtomicRmwOp::create(builder, each.store.getLoc(), each.store.getValue().getType(), kind, each.store.getPlace(),
+                              each.addend(), tile::MemoryOrder::relaxed, tile::SyncScope::gpu);
+    for (Operation *op :
+         {each.store.getOperation(), each.sum, each.load.getOperation(), each.release.getOperation(), each.wait.getOperation()})
+      op->erase();
+  }
+}
 
 } // namespace tilery::block

@@ -2,6 +2,7 @@
 // places are a stride apart, and threads bring several at once.
 #include "compiler/block/recognise/access_lines.h"
 #include "compiler/block/recognise/find_kernel.h"
+#include "compiler/block/passes/kernel_pass.h"
 #include "compiler/block/passes/passes.h"
 #include "compiler/block/recognise/place_polynomials.h"
 #include "compiler/ir/zero.h"
@@ -48,33 +49,25 @@ tile::LoadOp shownLoad(Value factor, SmallVector<Value, 2> &live) {
   }
   return factor.getDefiningOp<tile::LoadOp>();
 }
-
-struct UnwrapRows : PassWrapper<UnwrapRows, OperationPass<tile::KernelOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(UnwrapRows)
-  StringRef getArgument() const final { return "unwrap-rows"; }
-  StringRef getDescription() const final { return "rows of fetched factors end where they would begin again for nothing"; }
-
-  void runOnOperation() final {
-    const ProductKernel *kernel = getAnalysis<KernelAnalysis>().product();
-    auto contract = kernel ? dyn_cast<tile::ContractOp>(kernel->product.op) : tile::ContractOp();
-    if (!contract || contract.getLive().empty() || !kernel->product.fetches())
-      return markAllAnalysesPreserved();
-    llvm::DenseSet<Operation *> fetched;
-    for (const std::optional<FetchedFactor> *factor : {&kernel->product.fetchedA, &kernel->product.fetchedB})
-      if (*factor)
-        fetched.insert(loadOf((*factor)->tile));
-    for (unsigned which : {0u, 1u}) {
-      SmallVector<Value, 2> live(2);
-      live[which] = contract.getLive()[which];
-      tile::LoadOp load = shownLoad(contract.getBody().front().getTerminator()->getOperand(which), live);
-      auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
-      if (access && fetched.contains(load) && access->hasOneUse() && (!load.getOther() || tile::isPlusZero(load.getOther())))
-        unwrap(access, live);
-    }
-  }
-};
 } // namespace
 
-std::unique_ptr<Pass> createUnwrapRows() { return std::make_unique<UnwrapRows>(); }
+void runUnwrapRows(KernelPass &pass) {
+  const ProductKernel *kernel = pass.getAnalysis<KernelAnalysis>().product();
+  auto contract = kernel ? dyn_cast<tile::ContractOp>(kernel->product.op) : tile::ContractOp();
+  if (!contract || contract.getLive().empty() || !kernel->product.fetches())
+    return pass.markAllAnalysesPreserved();
+  llvm::DenseSet<Operation *> fetched;
+  for (const std::optional<FetchedFactor> *factor : {&kernel->product.fetchedA, &kernel->product.fetchedB})
+    if (*factor)
+      fetched.insert(loadOf((*factor)->tile));
+  for (unsigned which : {0u, 1u}) {
+    SmallVector<Value, 2> live(2);
+    live[which] = contract.getLive()[which];
+    tile::LoadOp load = shownLoad(contract.getBody().front().getTerminator()->getOperand(which), live);
+    auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
+    if (access && fetched.contains(load) && access->hasOneUse() && (!load.getOther() || tile::isPlusZero(load.getOther())))
+      unwrap(access, live);
+  }
+}
 
 } // namespace tilery::block

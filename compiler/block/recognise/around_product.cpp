@@ -1,4 +1,5 @@
 #include "compiler/block/recognise/around_product.h"
+#include "compiler/analysis/search.h"
 #include "compiler/block/recognise/kernel_work.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -154,26 +155,26 @@ private:
     if (isNested() && mayReread(product, places))
       return "it loads what it may have stored";
     found.loadsBehindStores = isNested();
-    llvm::SetVector<Operation *> ops;
+    analysis::Search<Operation *> ops;
     auto add = [&](Value value) {
       auto argument = dyn_cast<BlockArgument>(value);
-      ops.insert(argument ? argument.getOwner()->getParentOp() : value.getDefiningOp());
+      ops.add(argument ? argument.getOwner()->getParentOp() : value.getDefiningOp());
     };
     for (Operation *op = product; op != found.kernel; op = op->getParentOp())
-      ops.insert(op);
-    for (size_t i = 0; i < ops.size(); ++i) {
-      if (ops[i] == found.kernel)
+      ops.add(op);
+    while (Operation *op = ops.next()) {
+      if (op == found.kernel)
         continue;
-      if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(ops[i]))
+      if (isa<tile::AtomicRmwOp, tile::AtomicCasOp>(op))
         return "what it multiplies hangs on an atomic update";
-      if (auto load = dyn_cast<tile::LoadOp>(ops[i]); load && (isNested() || !isTile(load.getType())) && !isApart(load, places))
+      if (auto load = dyn_cast<tile::LoadOp>(op); load && (isNested() || !isTile(load.getType())) && !isApart(load, places))
         return "what it multiplies hangs on what it may have stored";
-      llvm::for_each(ops[i]->getOperands(), add);
-      if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(ops[i])) // what it carries and gives
-        for (Region &region : ops[i]->getRegions())
+      llvm::for_each(op->getOperands(), add);
+      if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op)) // what it carries and gives
+        for (Region &region : op->getRegions())
           if (!region.empty())
             llvm::for_each(region.front().getTerminator()->getOperands(), add);
-      if (ops[i] == product)
+      if (op == product)
         product->walk([&](Operation *inner) { llvm::for_each(inner->getOperands(), add); });
     }
     return nullptr;

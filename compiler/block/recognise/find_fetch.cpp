@@ -1,4 +1,5 @@
 #include "compiler/block/recognise/find_fetch.h"
+#include "compiler/analysis/search.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/analysis/lane_groups.h"
@@ -182,12 +183,10 @@ struct Terms {
 
 /// True if the value is another one in each step.
 bool moves(Value value) {
-  llvm::SetVector<Value> values;
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (Operation *op = values[i].getDefiningOp())
-      values.insert(op->operand_begin(), op->operand_end());
-    else if (isa<tile::ContractOp, scf::ForOp>(cast<BlockArgument>(values[i]).getOwner()->getParentOp()))
+  for (analysis::Search<Value> values(value); Value each = values.next();)
+    if (Operation *op = each.getDefiningOp())
+      values.addAll(op->getOperands());
+    else if (isa<tile::ContractOp, scf::ForOp>(cast<BlockArgument>(each).getOwner()->getParentOp()))
       return true;
   return false;
 }
@@ -316,16 +315,14 @@ int64_t differentElements(tile::LoadOp load) {
 }
 
 bool canBeFetched(Value tile, std::string &why, bool regroups) {
-  llvm::SetVector<Value> values;
-  values.insert(tile);
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
+  for (analysis::Search<Value> values(tile); Value value = values.next();) {
+    Operation *op = value.getDefiningOp();
     auto no = [&](const llvm::Twine &what) {
       why = what.str();
       return false;
     };
     if (!op) {
-      if (isTile(values[i])) // numbers every role counts for itself
+      if (isTile(value)) // numbers every role counts for itself
         return no("it depends on what a loop carries");
       continue;
     }
@@ -338,7 +335,7 @@ bool canBeFetched(Value tile, std::string &why, bool regroups) {
         isa<tile::SplatOp, tile::RangeOp, tile::AccessOp, tile::PointerAccessOp, tile::ProgramIdOp, tile::NumProgramsOp>(op);
     if (!load && (!isPlain || op->getNumRegions() || !isMemoryEffectFree(op)))
       return no("it is computed by " + op->getName().getStringRef() + ", not element by element");
-    values.insert(op->operand_begin(), op->operand_end());
+    values.addAll(op->getOperands());
   }
   return true;
 }
@@ -347,11 +344,9 @@ double workOf(Value tile) {
   constexpr double lanesOfSm = 128, function = 6, division = 8; // instructions
   int64_t elements = cast<RankedTensorType>(tile.getType()).getNumElements();
   double work = 0;
-  llvm::SetVector<Value> values;
-  values.insert(tile);
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
-    auto type = dyn_cast<RankedTensorType>(values[i].getType());
+  for (analysis::Search<Value> values(tile); Value value = values.next();) {
+    Operation *op = value.getDefiningOp();
+    auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!op)
       continue;
     if (type && type.getNumElements() == elements && OpTrait::hasElementwiseMappableTraits(op) &&
@@ -360,7 +355,7 @@ double workOf(Value tile) {
               : isa<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp>(op) ? function
                                                                                   : 1;
     if (!isa<tile::LoadOp>(op)) // places are another matter
-      values.insert(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
   }
   return work * double(elements) / lanesOfSm;
 }

@@ -1,4 +1,5 @@
 #include "compiler/block/recognise/find_kernel.h"
+#include "compiler/analysis/search.h"
 #include "compiler/block/ir/gpu.h"
 #include "compiler/analysis/divisor.h"
 #include "compiler/block/recognise/around_product.h"
@@ -186,18 +187,18 @@ static llvm::DenseSet<Operation *> loadsInFront(ArrayRef<BoxProduct> dots) {
   for (const BoxProduct &dot : dots) {
     if (dot.loadedA || dot.writtenA)
       continue;
-    llvm::SetVector<Operation *> ops;
+    analysis::Search<Operation *> ops;
     auto add = [&](Value value) {
       if (Operation *op = value.getDefiningOp();
           op && isa<RankedTensorType>(value.getType()) && op->getBlock() == dot.op->getBlock())
-        ops.insert(op);
+        ops.add(op);
     };
     add(cast<tile::DotOp>(dot.op).getA());
-    for (size_t i = 0; i < ops.size(); ++i)
-      if (!isa<tile::LoadOp>(ops[i]))
-        llvm::for_each(ops[i]->getOperands(), add);
-    if (llvm::none_of(ops, [](Operation *op) { return isa<tile::DotOp>(op) || op->getNumRegions(); }))
-      loads.insert_range(llvm::make_filter_range(ops, [](Operation *op) { return isa<tile::LoadOp>(op); }));
+    while (Operation *op = ops.next())
+      if (!isa<tile::LoadOp>(op))
+        llvm::for_each(op->getOperands(), add);
+    if (llvm::none_of(ops.all(), [](Operation *op) { return isa<tile::DotOp>(op) || op->getNumRegions(); }))
+      loads.insert_range(llvm::make_filter_range(ops.all(), [](Operation *op) { return isa<tile::LoadOp>(op); }));
   }
   return loads;
 }

@@ -1,4 +1,5 @@
 #include "compiler/block/recognise/find_product.h"
+#include "compiler/analysis/search.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/recognise/kernel_work.h"
@@ -391,11 +392,9 @@ bool startsFresh(tile::DotOp dot) {
 
 /// Threads that run ahead can compute the value: it comes of numbers that loops carry or count, and of loads of such places.
 static bool isKnownAhead(Value value) {
-  llvm::SetVector<Value> values;
-  values.insert(value);
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
-    if (!op && isa<RankedTensorType>(values[i].getType()))
+  for (analysis::Search<Value> values(value); Value each = values.next();) {
+    Operation *op = each.getDefiningOp();
+    if (!op && isa<RankedTensorType>(each.getType()))
       return false;
     if (!op)
       continue;
@@ -405,7 +404,7 @@ static bool isKnownAhead(Value value) {
     if ((op->getNumRegions() && !isFlow) || isa<tile::DotOp>(op) ||
         !(load ? !load.getIsVolatile() : isFlow || isMemoryEffectFree(op)))
       return false;
-    op->walk([&](Operation *each) { values.insert(each->operand_begin(), each->operand_end()); });
+    op->walk([&](Operation *part) { values.addAll(part->getOperands()); });
   }
   return true;
 }

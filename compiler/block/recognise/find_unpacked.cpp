@@ -1,4 +1,5 @@
 #include "compiler/block/recognise/find_unpacked.h"
+#include "compiler/analysis/search.h"
 #include "compiler/block/ir/gpu.h"
 #include "compiler/block/recognise/find_fetch.h"
 #include "compiler/ir/zero.h"
@@ -19,17 +20,15 @@ int64_t UnpackedFactor::bytes() const {
 
 /// The loads in `body` that the tile is computed from.
 static SmallVector<tile::LoadOp> loadsBelow(Value tile, Block &body) {
-  llvm::SetVector<Value> values;
-  values.insert(tile);
   SmallVector<tile::LoadOp> loads;
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
+  for (analysis::Search<Value> values(tile); Value value = values.next();) {
+    Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != &body)
       continue;
     if (auto load = dyn_cast<tile::LoadOp>(op))
       loads.push_back(load);
     else
-      values.insert(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
   }
   return loads;
 }

@@ -1,3 +1,4 @@
+#include "compiler/analysis/search.h"
 #include "compiler/ir/commutes.h"
 #include "compiler/ir/hints.h"
 #include "compiler/block/recognise/kernel_work.h"
@@ -23,18 +24,15 @@ static bool cutsRows(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
 }
 
 bool comesOfProduct(Value tile) {
-  SmallVector<Value> values{tile};
-  llvm::DenseSet<Value> seen;
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
+  for (analysis::Search<Value> values(tile); Value value = values.next();) {
     Operation *op = value.getDefiningOp();
-    if (!op || !isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
+    if (!op || !isa<RankedTensorType>(value.getType()))
       continue;
     if (isa<tile::DotOp, tile::ContractOp>(op))
       return true;
     if (auto loop = dyn_cast<scf::ForOp>(op))
-      values.push_back(loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()]);
-    values.append(op->operand_begin(), op->operand_end());
+      values.add(loop.getYieldedValues()[cast<OpResult>(value).getResultNumber()]);
+    values.addAll(op->getOperands());
   }
   return false;
 }
@@ -80,38 +78,35 @@ bool isOfNumbers(Operation *op, SmallVectorImpl<tile::LoadOp> &loads) {
 }
 
 bool comesOfTiles(Value number) {
-  SmallVector<Value> values{number};
-  llvm::DenseSet<Value> seen;
+  analysis::Search<Value> values(number);
   auto addEnds = [&](Operation *op, std::optional<unsigned> which) {
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (OpOperand &end : block.getTerminator()->getOpOperands())
           if (!which || *which == end.getOperandNumber())
-            values.push_back(end.get());
+            values.add(end.get());
   };
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
+  while (Value value = values.next()) {
     if (isa<RankedTensorType>(value.getType()))
       return true;
     auto argument = dyn_cast<BlockArgument>(value);
     Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
     auto result = dyn_cast<OpResult>(value);
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      values.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+      values.addAll(loop->getOperands().take_front(loop.getNumControlOperands()));
       if (result || argument.getArgNumber()) {
         unsigned carried = result ? result.getResultNumber() : argument.getArgNumber() - 1;
-        values.append({loop.getInitArgs()[carried], loop.getBody()->getTerminator()->getOperand(carried)});
+        values.add(loop.getInitArgs()[carried]);
+        values.add(loop.getYieldedValues()[carried]);
       }
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      values.push_back(branch.getCondition());
+      values.add(branch.getCondition());
       addEnds(op, result.getResultNumber());
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      values.append(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
       addEnds(op, std::nullopt);
     } else if (result) {
-      values.append(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
       addEnds(op, std::nullopt);
     }
   }
@@ -119,18 +114,13 @@ bool comesOfTiles(Value number) {
 }
 
 bool liesByTiles(Value place) {
-  SmallVector<Value> values{place};
-  llvm::DenseSet<Value> seen;
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
+  for (analysis::Search<Value> values(place); Value value = values.next();) {
     Operation *op = value.getDefiningOp();
     bool isNumber = !isa<RankedTensorType, tile::AccessType>(value.getType());
     if (isNumber ? comesOfTiles(value) : !op || op->getNumRegions() || isa<tile::DotOp>(op))
       return true;
     if (!isNumber)
-      values.append(op->operand_begin(), op->operand_end());
+      values.addAll(op->getOperands());
   }
   return false;
 }
@@ -206,13 +196,8 @@ static bool mayClash(tile::LoadOp load, Value place) {
 }
 
 bool isNeededWhole(Value product) {
-  SmallVector<Value> values{product};
-  llvm::DenseSet<Value> seen;
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    values.append(flowOf(value));
+  for (analysis::Search<Value> values(product); Value value = values.next();) {
+    values.addAll(flowOf(value));
     for (Operation *user : value.getUsers()) {
       auto reduce = dyn_cast<tile::ReduceOp>(user);
       auto reshape = dyn_cast<tile::ReshapeOp>(user);
@@ -223,7 +208,7 @@ bool isNeededWhole(Value product) {
         return true;
       if (OpTrait::hasElementwiseMappableTraits(user) || isa<MmaWaitOp, tile::ReshapeOp>(user) ||
           (dot && dot.getAcc() == value) || (start && start.getC() == value))
-        values.append(user->result_begin(), user->result_end());
+        values.addAll(user->getResults());
     }
   }
   return false;

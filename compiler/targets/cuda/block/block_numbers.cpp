@@ -1,5 +1,6 @@
 // Numbers that all lanes of a warp need (where columns of windows begin: divisions): each lane computes some of them and shows them to the
 // others.
+#include "compiler/analysis/search.h"
 #include "compiler/analysis/lane_groups.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
 #include "compiler/targets/cuda/ptx/emit_layout.h"
@@ -31,19 +32,17 @@ unsigned alikeOf(Value tile, const layout::Layout &layout) {
 /// It takes more than handing it on, and any thread can compute it.
 bool isDear(Value tile) {
   constexpr unsigned cheap = 4; // ops
-  llvm::SetVector<Value> values;
-  values.insert(tile);
   unsigned work = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
-    if (!op || !isa<RankedTensorType>(values[i].getType()))
+  for (analysis::Search<Value> values(tile); Value value = values.next();) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<RankedTensorType>(value.getType()))
       continue;
     if (op->getNumRegions() || isa<tile::LoadOp>(op) || op->getDialect()->getNamespace() == "block")
       return false;
     bool divides = isa<tile::DivOp, tile::RemOp>(op),
          isWork = OpTrait::hasElementwiseMappableTraits(op) && !isa<arith::ExtSIOp>(op);
     work += divides ? cheap : isWork && !op->hasTrait<OpTrait::ConstantLike>();
-    values.insert(op->operand_begin(), op->operand_end());
+    values.addAll(op->getOperands());
   }
   return work >= cheap;
 }
@@ -62,10 +61,7 @@ llvm::Value *BlockEmitter::fromLaneOf(llvm::Value *value, unsigned lane) {
 void BlockEmitter::shareNumbers(Value tile) {
   if (role->op.walk([](block::ConvertOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return; // what a tile in another layout is computed from must not be in registers
-  llvm::SetVector<Value> reached;
-  reached.insert(tile);
-  for (size_t i = 0; i < reached.size(); ++i) {
-    Value value = reached[i];
+  for (analysis::Search<Value> reached(tile); Value value = reached.next();) {
     Operation *op = value.getDefiningOp();
     block::LayoutAttr layout = isa<RankedTensorType>(value.getType()) ? block::layoutOf(value.getType()) : block::LayoutAttr();
     if (!op || values.contains(value))
@@ -77,7 +73,7 @@ void BlockEmitter::shareNumbers(Value tile) {
     else
       for (Value operand : op->getOperands())
         if (isa<RankedTensorType, tile::AccessType>(operand.getType()))
-          reached.insert(operand);
+          reached.add(operand);
   }
 }
 

@@ -1,4 +1,5 @@
 // Slots of rings and their barriers, boxes on their way in and out, threads that meet.
+#include "compiler/analysis/search.h"
 #include "compiler/block/ir/layouts.h"
 #include "compiler/block/ir/uses.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
@@ -59,12 +60,7 @@ private:
 } // namespace
 
 block::RingOp BlockEmitter::ringOf(Value slot) {
-  SmallVector<Value> from{slot};
-  llvm::DenseSet<Value> seen;
-  while (!from.empty()) {
-    Value value = from.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
+  for (analysis::Search<Value> from(slot); Value value = from.next();) {
     Operation *op = value.getDefiningOp();
     if (isa_and_nonnull<block::AcquireOp, block::TakeOp>(op))
       return op->getOperand(0).getDefiningOp<block::RingOp>();
@@ -72,17 +68,17 @@ block::RingOp BlockEmitter::ringOf(Value slot) {
       Operation *parent = argument.getOwner()->getParentOp();
       unsigned number = argument.getArgNumber();
       if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-        from.push_back(loop.getInitArgs()[number - 1]);
-        from.push_back(loop.getBody()->getTerminator()->getOperand(number - 1));
+        from.add(loop.getInitArgs()[number - 1]);
+        from.add(loop.getBody()->getTerminator()->getOperand(number - 1));
       } else if (auto loop = dyn_cast<block::ProgramsOp>(parent)) {
-        from.push_back(loop.getInits()[number - 3]);
-        from.push_back(loop.getBody().front().getTerminator()->getOperand(number - 3));
+        from.add(loop.getInits()[number - 3]);
+        from.add(loop.getBody().front().getTerminator()->getOperand(number - 3));
       }
       continue;
     }
     for (Region &region : op->getRegions())
       if (!region.empty())
-        from.push_back(region.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+        from.add(region.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
   }
   return {};
 }

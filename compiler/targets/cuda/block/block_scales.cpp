@@ -3,6 +3,7 @@
 // until then a thread holds an eighth of them. Where they lie is computed in front of the loop, as far as steps have it in common:
 // rows that wrap and columns that share scales are divisions.
 #include "compiler/targets/cuda/block/block_scales.h"
+#include "compiler/analysis/search.h"
 #include "compiler/targets/cuda/block/block_emitter.h"
 #include "compiler/targets/cuda/ptx/emit_layout.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,15 +20,13 @@ bool isNamed(Operation *op) { return isa<tile::ExpandDimsOp, tile::BroadcastOp, 
 Operation *waitOf(tile::LoadOp load) {
   Block *block = load->getBlock();
   Operation *first = nullptr;
-  llvm::SetVector<Operation *> takers;
-  takers.insert(load);
-  for (size_t i = 0; i < takers.size(); ++i)
-    for (Operation *user : takers[i]->getUsers()) {
+  for (analysis::Search<Operation *> takers(load); Operation *taker = takers.next();)
+    for (Operation *user : taker->getUsers()) {
       Operation *holder = block->findAncestorOpInBlock(*user);
       if (!holder || holder == block->getTerminator())
         return nullptr;
       if (holder == user && isNamed(user))
-        takers.insert(user);
+        takers.add(user);
       else if (!first || holder->isBeforeInBlock(first))
         first = holder;
     }
@@ -39,17 +38,16 @@ Operation *waitOf(tile::LoadOp load) {
 
 /// Any thread can compute where any of its elements lie.
 bool isAnywhere(tile::LoadOp load) {
-  llvm::SetVector<Value> values;
-  values.insert(load.getPlace());
+  analysis::Search<Value> values(load.getPlace());
   if (load.getOther())
-    values.insert(load.getOther());
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!isa<RankedTensorType, tile::AccessType>(values[i].getType()))
+    values.add(load.getOther());
+  while (Value value = values.next()) {
+    if (!isa<RankedTensorType, tile::AccessType>(value.getType()))
       continue;
-    Operation *op = values[i].getDefiningOp();
+    Operation *op = value.getDefiningOp();
     if (!op || op->getNumRegions() || op->getDialect()->getNamespace() == "block")
       return false;
-    values.insert(op->operand_begin(), op->operand_end());
+    values.addAll(op->getOperands());
   }
   return true;
 }

@@ -169,12 +169,9 @@ Point SimtEmitter::pointOf(ArrayRef<int64_t> shape, llvm::Value *linear) {
 void SimtEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(Indices)> body) {
   if (perThread)
     return KernelEmitter::forEach(shape, body);
-  int64_t total = 1;
-  for (int64_t size : shape)
-    total *= size;
   barrier();
   lower::Evaluator::Body scope(evaluator);
-  deal(total, [&](llvm::Value *i) {
+  deal(ShapedType::getNumElements(shape), [&](llvm::Value *i) {
     Point point = pointOf(shape, i);
     for (Index &index : point)
       index.loop = -1;

@@ -18,13 +18,6 @@ using lower::Point;
 using lower::Sink;
 
 namespace {
-int64_t elementsOf(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
-
 unsigned innermost(const Nest &nest) {
   unsigned dim = nest.shape.size() - 1;
   while (dim && nest.shape[dim] == 1)
@@ -57,7 +50,7 @@ unsigned SimtEmitter::lanesOf(const Nest &nest, unsigned dim) const {
       bits = std::max(bits, isa<tile::PtrType>(element) ? 64u : element.getIntOrFloatBitWidth());
     }
   unsigned lanes = 128 / bits;
-  while (lanes > 1 && (nest.shape[dim] % lanes || elementsOf(nest.shape) / lanes < threads))
+  while (lanes > 1 && (nest.shape[dim] % lanes || ShapedType::getNumElements(nest.shape) / lanes < threads))
     lanes /= 2;
   return lanes;
 }
@@ -189,7 +182,7 @@ std::string SimtEmitter::dealing(const Nest &nest) const {
   if (map ? map->ofProduct() || map->crosses() || map->abreast > 1 : reduces)
     return text;
   int64_t width = map ? map->width : lanesOf(nest, innermost(nest));
-  int64_t each = llvm::divideCeil(elementsOf(nest.shape), width * threads);
+  int64_t each = llvm::divideCeil(ShapedType::getNumElements(nest.shape), width * threads);
   return text + ", " + std::to_string(each) + (each == 1 ? " vector of " : " vectors of ") + std::to_string(width) + " each";
 }
 
@@ -277,7 +270,7 @@ void SimtEmitter::mapNest(const Nest &nest) {
   SmallVector<KnownBound> bounds = boundsOf(nest);
   SmallVector<int64_t> chunks(nest.shape);
   chunks[dim] /= width;
-  deal(elementsOf(chunks), [&](llvm::Value *i) {
+  deal(ShapedType::getNumElements(chunks), [&](llvm::Value *i) {
     Point point = pointOf(chunks, i);
     if (width > 1) {
       llvm::Value *base = point[dim].base;
@@ -336,7 +329,7 @@ void SimtEmitter::combineThreads(tile::ReduceOp reduce, unsigned group, SmallVec
 // side by side need not have neighbours. Else they would meet once a row (thresholds below a number, counted).
 bool SimtEmitter::hasRowsAlone(const Nest &nest, uint64_t axis) const {
   auto isStored = [&](Value value) { return !plan.isVirtual(value); };
-  return elementsOf(nest.shape) / nest.shape[axis] >= threads && llvm::all_of(nest.sinks, [&](const Sink &sink) {
+  return ShapedType::getNumElements(nest.shape) / nest.shape[axis] >= threads && llvm::all_of(nest.sinks, [&](const Sink &sink) {
            auto reduce = dyn_cast<tile::ReduceOp>(sink.op);
            auto isInteger = [](Value operand) { return lower::elementOf(operand).isInteger(); };
            auto isLoadedAtEach = [&](auto &tile) {
@@ -375,7 +368,7 @@ std::optional<SimtEmitter::RowReduction> SimtEmitter::rowReduction(const Nest &n
   RowReduction r{nest, axis, axis == nest.shape.size() - 1};
   r.rowShape = SmallVector<int64_t>(nest.shape);
   r.rowShape[axis] = 1;
-  r.rows = elementsOf(r.rowShape), r.length = nest.shape[axis];
+  r.rows = ShapedType::getNumElements(r.rowShape), r.length = nest.shape[axis];
   r.width = r.along ? lanesOf(nest, axis) : 1;
   bool alone = r.along && hasRowsAlone(nest, axis);
   r.halves = r.along && !alone && r.width == 1 && r.length > 32;

@@ -79,10 +79,7 @@ TEST(BlockPasses, KeepWhatIsComputed) {
   for (uint64_t k : {16, 64, 208, 400}) {
     Product product(k);
     Program before(productText), loop(productText), roles(productText);
-    loop.apply([](mlir::OpPassManager &pm) {
-      pm.addPass(block::createChooseSchedule());
-      pm.addPass(block::createPipeline());
-    });
+    loop.apply(block::addLoops);
     roles.apply(block::buildRoles);
     EXPECT_FALSE(loop.count<block::MmaStartOp>() == 0 || roles.count<block::RoleOp>() != 2);
     std::vector<float> wanted = product.run(before, false);
