@@ -370,7 +370,11 @@ class Language(Regions):
         if getattr(callee, "_is_lazy", False) and not self.is_value(self.host(test)):
             taken = then() if self.host(test) else other()
             return self.call(callee, test, taken, taken, *args, **kwargs)
-        return self.call(callee, test, then(), other(), *args, **kwargs)
+        return self.call(callee, test, self.side(test, True, then), self.side(test, False, other), *args, **kwargs)
+
+    def side(self, test: Any, holds: bool, value: Callable[[], Any]) -> Any:
+        """What a choice between two values, by a condition of run time, gives where it holds, or where it does not."""
+        return value()
 
     def _refuse_host_function(self, callee: Any, args: Sequence[Any]) -> None:
         """What was wrong with a call of math.exp, torch.sin, np.tanh, ... with values of run time."""

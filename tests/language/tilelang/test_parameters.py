@@ -158,6 +158,23 @@ def test_the_side_that_a_known_condition_takes_is_evaluated_once(engine, chosen)
     assert a.tolist() == [1, int(chosen)] and b.item() == (0 if chosen else 7)
 
 
+def test_updates_on_a_side_are_made_where_it_is_taken(engine):
+    @T.prim_func
+    def count(X: T.Tensor((8,), "int32"), A: T.Tensor((4,), "int32"), B: T.Tensor((8,), "int32")):
+        with T.Kernel(1, threads=8):
+            for i in T.Parallel(8):
+                B[i] = T.if_then_else(
+                    X[i] > 3,
+                    T.atomic_add(A[0], 1, return_prev=True) * 0 + 5,
+                    T.if_then_else(X[i] == 0, T.atomic_add(A[1], 1, return_prev=True) * 0 + 6, 7),
+                )
+                B[i] += T.atomic_add(A[2], 1, return_prev=True) * 0 if X[i] > 5 else T.atomic_add(A[3], 1, return_prev=True) * 0
+
+    x, a, b = torch.arange(8, dtype=torch.int32), torch.zeros(4, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
+    tilelang.compile(count)(x, a, b)
+    assert a.tolist() == [4, 1, 2, 6] and b.tolist() == [6, 7, 7, 7, 5, 5, 5, 5]
+
+
 
 
 def test_returned_tensors_and_out_idx():

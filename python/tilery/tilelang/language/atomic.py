@@ -39,8 +39,28 @@ def _order(memory_order: str | None) -> str:
 
 
 def update(kind: str, dst: Element, value: Any, order: str) -> Val:
-    """Updates one element; what was there. Iterations of a parallel loop share the buffers of a program."""
+    """Updates one element; what was there. On a side of T.if_then_else it is made where that side is taken, else 0 was there."""
     trace = kernel(f"T.atomic_{kind}")
+    sides, trace.chosen_sides = trace.chosen_sides, ()
+
+    def within(sides: Any) -> Val:
+        if not sides:
+            return _update(trace, kind, dst, value, order)
+        test, holds = sides[0]
+        trace.b.if_begin(trace.condition(test))
+        then = within(sides[1:]) if holds else Val(trace.native.cast(0, dst.memory.dtype.storage))
+        trace.b.if_else()
+        other = Val(trace.native.cast(0, dst.memory.dtype.storage)) if holds else within(sides[1:])
+        return trace.b.if_end([then], [other])[0]
+
+    try:
+        return within(sides)
+    finally:
+        trace.chosen_sides = sides
+
+
+def _update(trace: Any, kind: str, dst: Element, value: Any, order: str) -> Val:
+    """Iterations of a parallel loop share the buffers of a program."""
     dst = dst.located(trace)
     memory = dst.memory
     trace.ask_for_threads()

@@ -13,6 +13,7 @@ from .values import Node, Var, binary, is_size, select
 class HostBranches:
     """The part of a trace that knows under which conditions the host launches a kernel."""
 
+    chosen_sides: tuple[tuple[Any, bool], ...] = ()  # of choices between values: conditions, and whether they hold there
     results_divide_by = 16  # the addresses of what T.empty makes
     in_kernel: Any
     logical_not: Callable[[Any], Any]
@@ -23,6 +24,13 @@ class HostBranches:
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.host_conditions: list[Any] = []  # of the open branches
+
+    def side(self, test: Any, holds: bool, value: Callable[[], Any]) -> Any:
+        before, self.chosen_sides = self.chosen_sides, (*self.chosen_sides, (test, holds))
+        try:
+            return value()
+        finally:
+            self.chosen_sides = before
 
     def is_host_condition(self, test: Any) -> bool:
         return isinstance(test, (Var, Node)) and not self.in_kernel
