@@ -6,8 +6,6 @@ import re
 from datetime import date
 from pathlib import Path
 
-import site_releases
-
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = (
     "What the program printed and drew is from the day this page was made: {date}, {cpu}, {threads} threads, no GPU, other work "
@@ -35,13 +33,19 @@ def on_files(files, config):
     """Adds the pages and notebooks that tools/tutorials.py made, and the page of releases."""
     from mkdocs.structure.files import File
 
-    files.append(File.generated(config, "releases.md", content=site_releases.page(site_releases.CHANGES.read_text())))
+    files.append(File.generated(config, "releases.md", content=releases()))
     for path in sorted(Path(os.environ["SITE_TUTORIALS"]).iterdir()):
         text = path.read_text()
         if path.suffix == ".md":
             text = with_note(text, path.stem)
         files.append(File.generated(config, f"tutorials/{path.name}", content=text))
     return files
+
+
+def releases():
+    """The page of releases: CHANGELOG.md."""
+    text = (ROOT / "CHANGELOG.md").read_text().replace("# Changes", "# Release notes", 1)
+    return text.replace("](docs/", "](")
 
 
 def with_note(text, name):

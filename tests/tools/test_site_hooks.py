@@ -53,3 +53,17 @@ def test_a_tutorials_page_says_where_its_figures_come_from():
     page = site_hooks.with_note("# Title\n\nText\n", "tileon")
     assert page.startswith("# Title\n\n<p ") and "(tileon.ipynb)" in page and " threads" in page and page.endswith("\n\nText\n")
     assert "ipynb" not in site_hooks.with_note("# Title\n", "cpp")
+
+
+def test_the_page_of_releases_has_every_change_below_its_heading():
+    text = (site_hooks.ROOT / "CHANGELOG.md").read_text()
+    assert "](docs/" not in site_hooks.releases() and site_hooks.releases().startswith("# Release notes\n")
+    assert site_hooks.releases().count("\n- ") == text.count("\n- ") > 0
+    level = 0  # of the heading above
+    for line in filter(None, text.splitlines()):
+        if heading := re.match("(#+) (.*)", line):
+            assert level + 1 >= len(heading[1]) <= 4, line
+            assert len(heading[1]) < 4 or heading[2] in ("Added", "Changed", "Fixed"), line
+            level = len(heading[1])
+        else:
+            assert line.startswith("- ") and level == 4, line  # a change is a line
