@@ -129,9 +129,11 @@ void ElementLoop::inSegments(Segments &segments) {
     loop.leave();
     j = loop.after(0);
   };
-  if (columns > 1)
-    blocks(columns, true);
-  blocks(1, true);
+  // What finds places and conditions serves all vectors of a block, and those of a sum wait for each other.
+  int64_t tiles = std::max<int64_t>(1, llvm::count_if(loop.getInitArgs(), isTile));
+  int64_t beside = std::min<int64_t>(4, e.options.target.machine.vectorRegisters / 4 / tiles);
+  for (int64_t count = std::max(columns, beside); count; count /= 2)
+    blocks(count, true);
   blocks(1, false);
   walk.repeat(end, b.CreateICmpSLT(end, size));
   walk.leave();

@@ -92,7 +92,8 @@ public:
   llvm::Value *streaming = nullptr; // i1: stores of this launch may bypass the cache (TILERY_STREAM)
   bool hasStreamed = false;         // some store does: the kernel ends with a store fence
   llvm::Value *alone = nullptr;     // i1: nobody else updates memory meanwhile (TILERY_ALONE)
-  llvm::SmallVector<llvm::Value *, 3> nextProgram; // place in the grid of the program that this thread runs next; empty: not known
+  llvm::SmallVector<llvm::Value *, 3>
+      nextProgram; // place in the grid of the program that this thread runs next; empty: not known
 
   using Body = llvm::function_ref<llvm::SmallVector<Lanes>(llvm::Value *counter, llvm::ArrayRef<Lanes> carried)>;
   /// for (i = from; i < to; i += step), or while i + step <= to if `whole`, with values carried. The body is one loop level of the

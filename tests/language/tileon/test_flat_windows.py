@@ -64,7 +64,21 @@ def counted(x, w, o, n, C, H, W, OH, OW, K, STRIDE: tl.constexpr, LAST: tl.const
 @pytest.mark.parametrize("size, stride", [((9, 37), 1), ((5, 16), 1), ((12, 7), 1), ((21, 70), 2)])
 @pytest.mark.parametrize("kernel, window", [(unrolled, 3), (unrolled, 7), (looped, 3), (looped, 5), (counted, 5)])
 def test_depthwise(device, kernel, window, size, stride, dtype, C, last):
-    """Rows longer and shorter than vectors; behind the result and around the image is what nobody may write or take."""
+    """Rows longer and shorter than vectors."""
+    check(device, kernel, window, size, stride, dtype, C, last)
+
+
+@pytest.mark.usefixtures("on_the_cpu")
+@pytest.mark.parametrize("size, C, last", [((3, 150), 2, False), ((2, 61), 3, False), ((3, 2), 131, True), ((4, 1), 70, True)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kernel, window", [(unrolled, 5), (unrolled, 7), (looped, 5), (counted, 7)])
+def test_several_vectors_of_a_segment(device, kernel, window, dtype, size, C, last):
+    """Rows of four vectors and more, of fewer, and what is left of them."""
+    check(device, kernel, window, size, 1, dtype, C, last, block=1024)
+
+
+def check(device, kernel, window, size, stride, dtype, C, last, block=256):
+    """Behind the result and around the image is what nobody may write or take."""
     H, W = size
     around = torch.full((4096 + 2 * C * H * W + 4096,), float("nan"))
     x = torch.randn(2, C, H, W).to(dtype)
@@ -78,12 +92,32 @@ def test_depthwise(device, kernel, window, size, stride, dtype, C, last):
     out = torch.full((n + 64,), -77.0, dtype=dtype, device=device)
     OH, OW = exact.shape[2:]
     launch = (around[4096:-4096], w.to(device), out, n, C, H, W, OH, OW)
-    kernel[(-(-n // 256),)](*launch, window, stride, last, 256)
+    kernel[(-(-n // block),)](*launch, window, stride, last, block)
     assert (out[n:] == -77.0).all()
     found = out[:n].cpu().double()
     found = found.view(2, OH, OW, C).permute(0, 3, 1, 2) if last else found.view_as(exact)
     bound = sizes * window**2 * 2.0**-23 + exact.abs() * (2.0**-8 if dtype == torch.bfloat16 else 0) + 1e-30
     assert ((found - exact).abs() <= bound).all()
+
+
+@tileon.jit
+def sums_at_rows(x, o, n, W, TERMS: tl.constexpr, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in tl.static_range(TERMS):
+        total += tl.load(x + at // W * W + at % W + k * n, mask=at < n, other=0.0)
+    tl.store(o + at // W, total, mask=at < n)
+
+
+@pytest.mark.usefixtures("on_the_cpu")
+@pytest.mark.parametrize("width", [150, 64, 33, 9])
+def test_the_last_element_of_a_row_is_what_stays(device, width):
+    """All elements of a row are stored to one place: in their order, however many vectors are computed side by side."""
+    rows, terms = 6, 20
+    n = rows * width
+    x, out = torch.randint(-9, 9, (terms, n)).float(), torch.full((rows + 16,), -77.0, device=device)
+    sums_at_rows[(1,)](x.to(device), out, n, width, terms, 1024)
+    assert torch.equal(out[:rows].cpu(), x.sum(0).view(rows, width)[:, -1]) and (out[rows:] == -77.0).all()
 
 
 @tileon.jit
