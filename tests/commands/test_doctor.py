@@ -21,6 +21,14 @@ def test_what_is_here(python, tmp_path):
     assert "TILERY_NUM_THREADS=1" in done.stdout and not (tmp_path / "cache").exists()
 
 
+def test_a_root_without_proc(tmp_path):
+    nameless = tmp_path / "cpuinfo"
+    nameless.write_text("processor : 0\n")
+    assert doctor._model_name(str(tmp_path / "none")) == doctor._model_name(str(nameless)) == "a processor without a name"
+    nameless.write_text("processor : 0\nmodel name\t: A Processor\n")
+    assert doctor._model_name(str(nameless)) == "A Processor"
+
+
 def test_variables(python):
     done = python("-m", "tilery", "doctor", environment={"TILERY_DUMPP": "1", "TILERY_CACHE_MB": "many"})
     garbled, misspelt = mended(done)

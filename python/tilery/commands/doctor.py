@@ -61,6 +61,16 @@ def _versions() -> Iterator[Line]:
         yield MEND, "tensors", "neither numpy nor torch is installed: pip install numpy"
 
 
+def _model_name(path: str = "/proc/cpuinfo") -> str:
+    """As the system names the processor; in a root without /proc nobody does."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            names = re.findall(r"^model name\s*: (.*)$", file.read(), re.M)
+    except OSError:
+        names = []
+    return names[0] if names else "a processor without a name"
+
+
 def _cpu() -> Iterator[Line]:
     from tilery import _native
 
@@ -69,11 +79,9 @@ def _cpu() -> Iterator[Line]:
     if platform.machine() != "x86_64":
         yield MEND, "cpu", f"this is a {platform.machine()}: code for CPUs is made for x86-64 alone"
         return
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        names = re.findall(r"^model name\s*: (.*)$", file.read(), re.M)
     here = _native.cpu_features_of("host")
     runs = [name for name in CPU_TARGETS if name != "host" and not _native.cpu_features_of(name) & ~here]
-    name = names[0] if names else "unknown"
+    name = _model_name()
     if not runs:
         yield MEND, "cpu", f"{name} shows no AVX2, FMA or BMI2: use a processor, or a virtual machine, that has them"
         return
