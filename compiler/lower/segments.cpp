@@ -38,21 +38,6 @@ Point Segments::pointOf(const Steady &steady, const Index &inRow) {
   return at;
 }
 
-llvm::Value *Segments::divisorOf(const Steady &steady) {
-  Operation *op = steady.result.getDefiningOp();
-  if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
-    return nullptr;
-  return evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
-}
-
-llvm::Value *Segments::longest() {
-  llvm::Value *all = e.i64(size);
-  for (const Steady &steady : values)
-    if (llvm::Value *divisor = divisorOf(steady))
-      all = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, all, divisor);
-  return all;
-}
-
 // Whether quotients stay for long, but for the first and the last one.
 llvm::Value *Segments::areLong(unsigned shortest) {
   auto &b = e.b;
@@ -60,6 +45,7 @@ llvm::Value *Segments::areLong(unsigned shortest) {
   bool gathers = llvm::any_of(values, [](const Steady &steady) { return steady.movesPlaces; });
   int64_t least = (gathers ? 1 : leastVectors) * int64_t(shortest);
   for (const Steady &steady : values) {
+    Operation *op = steady.result.getDefiningOp();
     if (std::optional<CountingSum> sum = countingSum(steady.result)) {
       llvm::Value *number = evaluator.scalar(sum->number);
       auto is = [&](auto predicate, int64_t bound) {
@@ -69,8 +55,10 @@ llvm::Value *Segments::areLong(unsigned shortest) {
       all = b.CreateAnd(all, is(llvm::CmpInst::ICMP_SLE, llvm::maxIntN(bits) - std::max<int64_t>(sum->most, 0)));
       all = b.CreateAnd(all, is(llvm::CmpInst::ICMP_SGE, llvm::minIntN(bits) - std::min<int64_t>(sum->least, 0)));
     }
-    if (llvm::Value *divisor = divisorOf(steady))
-      all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(least)));
+    if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
+      continue;
+    llvm::Value *divisor = evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
+    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(least)));
   }
   return all;
 }
@@ -148,11 +136,11 @@ void Segments::know(Evaluator::Segment &segment, const Index &first, bool forese
       segment.add(steady, pointOf(steady, first));
 }
 
-SmallVector<Steady> NestEmitter::steadyInRow(RowPlaces *places) const {
+SmallVector<Steady> NestEmitter::steadyInRow(SmallVectorImpl<Value> *factors) const {
   if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
       nest->shape[innerDim] < 2 * int64_t(std::max(lanes, leastSegment)) || lanes == 1)
     return {};
-  return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits, nullptr, places);
+  return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits, nullptr, factors);
 }
 
 // `body` walks the elements of a stretch, or the first of them, and returns where it has ended.

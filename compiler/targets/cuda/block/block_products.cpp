@@ -202,6 +202,15 @@ static Operation *loopAround(Operation *op) {
   return op;
 }
 
+/// Another product of the loop takes a first factor from registers that is made in the loop.
+static bool meetsOtherFactor(Operation *loop, block::MmaStartOp start) {
+  auto isOther = [&](block::MmaStartOp other) {
+    bool isMade = other != start && !isa<block::SharedType>(other.getA().getType()) && !staysFor(loop, other.getA());
+    return isMade ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return loop->walk(isOther).wasInterrupted();
+}
+
 void BlockEmitter::ProductStart::emit() {
   sums = in.partsOf(start.getC());
   Parts factors = in.reading.lookup(start.getC());
@@ -212,7 +221,7 @@ void BlockEmitter::ProductStart::emit() {
     factor = turns ? in.unturned.lookup(start.getA()) : in.packed(start.getA());
   // The assembler (13.0) may give registers that a factor keeps for a loop to the first factor of another product, which is made in the loop,
   // and multiplies with that from the second turn on.
-  if (held && !turns && staysFor(loopAround(start), start.getA()))
+  if (Operation *loop = loopAround(start); held && !turns && staysFor(loop, start.getA()) && meetsOtherFactor(loop, start))
     in.machine.copyRegisters(in.e, factor);
   llvm::Value *scale = in.i32(fresh ? 0 : 1);
   if (start.getClear() && !fresh)
