@@ -367,14 +367,16 @@ class Language(Regions):
         self, callee: Any, test: Any, then: Callable[[], Any], other: Callable[[], Any], /, *args: Any, **kwargs: Any
     ) -> Any:
         """A call of a function named `if_then_else`. One of ours does not look at the side that a known condition leaves out."""
-        if getattr(callee, "_is_lazy", False) and not self.is_value(self.host(test)):
+        if not getattr(callee, "_is_lazy", False):
+            return self.call(callee, test, then(), other(), *args, **kwargs)
+        if not self.is_value(self.host(test)):
             taken = then() if self.host(test) else other()
             return self.call(callee, test, taken, taken, *args, **kwargs)
-        return self.call(callee, test, self.side(test, True, then), self.side(test, False, other), *args, **kwargs)
+        return self.call(callee, *self.both_sides(test, then, other), *args, **kwargs)
 
-    def side(self, test: Any, holds: bool, value: Callable[[], Any]) -> Any:
-        """What a choice between two values, by a condition of run time, gives where it holds, or where it does not."""
-        return value()
+    def both_sides(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any, Any]:
+        """A condition of run time, what a choice between two values gives where it holds, and where it does not."""
+        return test, then(), other()
 
     def _refuse_host_function(self, callee: Any, args: Sequence[Any]) -> None:
         """What was wrong with a call of math.exp, torch.sin, np.tanh, ... with values of run time."""

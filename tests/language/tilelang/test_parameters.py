@@ -177,6 +177,19 @@ def test_updates_on_a_side_are_made_where_it_is_taken(engine):
 
 
 
+def test_a_condition_that_its_own_side_updates_is_read_once(engine):
+    @T.prim_func
+    def take(X: T.Tensor((8,), "int32"), A: T.Tensor((8,), "int32"), B: T.Tensor((8,), "int32")):
+        with T.Kernel(1, threads=8):
+            for i in T.Parallel(8):
+                B[i] = T.if_then_else(X[i], T.atomic_add(X[i], -1, return_prev=True), T.atomic_add(A[i], 1, return_prev=True))
+
+    x = torch.tensor([0, 1] * 4, dtype=torch.int32)
+    rest, a, b = x.clone(), torch.zeros(8, dtype=torch.int32), torch.full((8,), 9, dtype=torch.int32)
+    tilelang.compile(take)(rest, a, b)
+    assert not rest.any() and a.tolist() == (1 - x).tolist() and b.tolist() == x.tolist()
+
+
 def test_returned_tensors_and_out_idx():
     @T.prim_func
     def main(A: T.Tensor((4,), "float32")):

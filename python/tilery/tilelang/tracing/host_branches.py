@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import error
 from ...frontend.regions import Getter, Names, Putter
-from .values import Node, Var, binary, is_size, select
+from .values import Node, Var, binary, is_size, read, select
 
 
 class HostBranches:
@@ -25,12 +25,17 @@ class HostBranches:
         super().__init__(*args)
         self.host_conditions: list[Any] = []  # of the open branches
 
-    def side(self, test: Any, holds: bool, value: Callable[[], Any]) -> Any:
-        before, self.chosen_sides = self.chosen_sides, (*self.chosen_sides, (test, holds))
-        try:
-            return value()
-        finally:
-            self.chosen_sides = before
+    def both_sides(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any, Any]:
+        test = read(test)  # once: an update on one side may change it
+
+        def side(holds: bool, value: Callable[[], Any]) -> Any:
+            before, self.chosen_sides = self.chosen_sides, (*self.chosen_sides, (test, holds))
+            try:
+                return value()
+            finally:
+                self.chosen_sides = before
+
+        return test, side(True, then), side(False, other)
 
     def is_host_condition(self, test: Any) -> bool:
         return isinstance(test, (Var, Node)) and not self.in_kernel

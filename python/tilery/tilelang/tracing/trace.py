@@ -517,7 +517,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
     def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         if not self.is_value(test):
             return then() if test else other()
-        return select(test, self.side(test, True, then), self.side(test, False, other))
+        return select(*self.both_sides(test, then, other))
 
     def for_(
         self,
