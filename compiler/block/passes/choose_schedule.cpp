@@ -257,6 +257,7 @@ struct Stretch {
   unsigned behind = 0;  // of sums that come of factors in shared memory
   unsigned before = 0;  // of sums that such factors come of, and nothing else
   unsigned carried = 0; // of what the loop carries beside sums
+  unsigned kept = 0;    // of first factors that are made in front of the loop: its steps have copies of them (copyRegisters)
   unsigned dealt = 0;   // of a second factor that all threads write before the stretch multiplies
   unsigned undealt = 0; // the largest factors but for it
   double operations = 0, repeated = 0;
@@ -316,9 +317,13 @@ private:
     stretch.undealt = std::max(stretch.undealt, factor + (stretch.products == 1 ? 0 : second));
     stretch.factors += factor;
     stretch.largest = std::max(stretch.largest, factor + second);
+    scf::ForOp inner; // the loops around are before it
     for (scf::ForOp loop : found.loops)
-      if (loop->isAncestor(dot.op))
-        stretch.carried = carriedWords(loop, found);
+      inner = loop->isAncestor(dot.op) ? loop : inner;
+    if (inner)
+      stretch.carried = carriedWords(inner, found);
+    if (inner && !inner->isAncestor(op.getA().getParentBlock()->getParentOp()))
+      stretch.kept += factor;
     double operations = work.once || found.isInLoop(dot.op) ? 2. * dot.m * dot.n * dot.k : 0;
     stretch.operations += operations;
     bool isWhole = isNeededWhole(dot.op->getResult(0));
@@ -337,7 +342,8 @@ private:
     stretch.sums += stretch.carried;
     work.products = std::max(work.products, stretch.operations > 0 ? stretch.products : 0);
     work.words = std::max(work.words, stretch.words(stretch.factors));
-    work.fewerWords = std::max(work.fewerWords, stretch.words(stretch.largest));
+    bool isCopied = stretch.kept && stretch.kept < stretch.factors; // beside others
+    work.fewerWords = std::max(work.fewerWords, stretch.words(stretch.largest) + (isCopied ? stretch.kept : 0));
     work.acrossWords = std::max(work.acrossWords, stretch.words(stretch.undealt));
     if (stretch.dealt)
       work.dealtWords = std::max(work.dealtWords, stretch.dealt), work.besideDealt = std::max(work.besideDealt, stretch.sums);

@@ -111,13 +111,13 @@ def sums_at_rows(x, o, n, W, TERMS: tl.constexpr, BLOCK: tl.constexpr):
 
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("width", [150, 64, 33, 9])
-def test_the_last_element_of_a_row_is_what_stays(device, width):
-    """All elements of a row are stored to one place: in their order, however many vectors are computed side by side."""
+def test_the_last_element_of_a_row_is_what_stays(width):
+    """All elements of a row are stored to one place: on CPUs in their order, however many vectors are computed side by side."""
     rows, terms = 6, 20
     n = rows * width
-    x, out = torch.randint(-9, 9, (terms, n)).float(), torch.full((rows + 16,), -77.0, device=device)
-    sums_at_rows[(1,)](x.to(device), out, n, width, terms, 1024)
-    assert torch.equal(out[:rows].cpu(), x.sum(0).view(rows, width)[:, -1]) and (out[rows:] == -77.0).all()
+    x, out = torch.randint(-9, 9, (terms, n)).float(), torch.full((rows + 16,), -77.0)
+    sums_at_rows[(1,)](x, out, n, width, terms, 1024)
+    assert torch.equal(out[:rows], x.sum(0).view(rows, width)[:, -1]) and (out[rows:] == -77.0).all()
 
 
 @tileon.jit
