@@ -128,6 +128,8 @@ void storeBox(Thread *thread, const TensorMap *map, const int32_t *coordinates, 
   checkBox(*thread, *map, count, shared);
   if (add && map->dtype != DType::F32)
     thread->home->cluster->fail(*thread, "adds a box that is not of f32");
+  if (int64_t(coordinates[0]) * map->elementBytes % 16) // an illegal instruction of an H200
+    thread->home->cluster->fail(*thread, "stores a box that begins between multiples of 16 bytes");
   std::vector<int32_t> to(coordinates, coordinates + count);
   startStore(*thread, shared, map->boxBytes(), [map, to, add](const char *from) { map->store(to.data(), from, add); });
 }

@@ -555,6 +555,21 @@ std::optional<MappedTile> mapStored(const StoredTile &stored, const BoxProduct &
   return std::nullopt;
 }
 
+/// Rows begin at multiples of `whole` elements, if a launch keeps what is asked of it.
+static bool beginsWhole(Box &box, int64_t whole) {
+  for (const auto &[monomial, coefficient] : box.dimensions[0].start.terms()) {
+    if (analysis::divisorOf(IndexPolynomial::term(monomial, coefficient)) % whole == 0)
+      continue;
+    IndexPolynomial::Monomial known;
+    llvm::copy_if(monomial, std::back_inserter(known),
+                  [](Value atom) { return analysis::hostKnows(IndexPolynomial::Monomial{atom}); });
+    if (known.empty())
+      return false;
+    box.conditions.push_back({IndexPolynomial::term(known, coefficient), whole});
+  }
+  return true;
+}
+
 static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigned m, unsigned n, bool mayMake, std::string &why) {
   auto no = [&](const char *reason) -> std::optional<MappedTile> {
     why = reason;
@@ -590,6 +605,9 @@ static std::optional<MappedTile> mapStored(const StoredTile &tileStored, unsigne
     return no("its rows end between multiples of 16 bytes");
   if (analysis::divisorOf(columns) % whole)
     (analysis::hostKnows(columns) ? box->conditions : box->guards).push_back({columns, whole});
+  // Boxes that begin between, too, are an illegal instruction (measured on an H200).
+  if (!beginsWhole(*box, whole))
+    return no("its rows begin between multiples of 16 bytes");
   std::optional<MappedTile> tile = coverBox(*box, {64, 128 / bytes}, stored.getElementType());
   return tile ? tile : no("boxes of the copy engine do not cover it");
 }
