@@ -213,7 +213,7 @@ const Kernel &fittingKernel(const Kernel &kernel, const int64_t grid[3], const u
   }
   if (!options.withoutBoxes)
     throw Error({Diagnostic::Kind::Value,
-                 "the arguments of this launch break a condition of " + kernel.info().name + ", which copies tensors in boxes",
+                 "the arguments of this launch break a condition of " + kernel.info().name + ", whose code takes it for granted",
                  "compile it with CompileOptions::boxes off",
                  {}});
   return options.withoutBoxes(options.context, kernel);

@@ -35,6 +35,7 @@ EMULATED = [
     (["tests/gpu/test_matmul.py", "tests/gpu/test_around_products.py", "-k", "not 4096 and not 3000"], "sm_90a"),
     (["tests/gpu/test_distributed.py", "-k", "all_reduce or expert"], "sm_90a"),
     (["tests/gpu/test_stored_places.py", "-k", "stored-torch.float32-cuda"], "sm_90a"),
+    (["tests/gpu/test_flat_places.py", "-k", "cuda"], "sm_90a"),
     ([*(f"tests/gpu/test_{name}.py" for name in EMULATED_LATE), "-k", "not uncommon and not share"], "sm_90a,late,processors=3"),
 ]
 

@@ -3,7 +3,6 @@
 #include "compiler/analysis/interval.h"
 #include "compiler/analysis/lane_groups.h"
 #include "compiler/analysis/lane_repeats.h"
-#include "compiler/lower/alike.h"
 #include "compiler/lower/evaluator.h"
 #include "llvm/IR/Constants.h"
 
@@ -298,7 +297,12 @@ Address Evaluator::address(Value place, ArrayRef<Index> point, bool zeros) {
       divisor = std::min(analysis::divisorOf(separable.getBase()), where.alignment * analysis::divisorOf(separable.getOffset()));
     for (unsigned d : byLevel) {
       auto divides = [&](int64_t elements) { divisor = std::min(divisor, elements * where.alignment); };
-      if (threads && !separable.isStrided(d) && point[d].uniform())
+      analysis::LaneGroups groups;
+      if (!separable.isStrided(d))
+        groups = groupsOf(separable.getSteps()[d], 0, point[d]);
+      if (groups.equal || groups.follow)
+        divides(groups.divisor);
+      else if (threads && !separable.isStrided(d) && point[d].uniform())
         divides(analysis::laneGroups(separable.getSteps()[d], 0, 1).divisor);
       else if (!threads || point[d].lanes || !separable.isStrided(d))
         divides(1);
@@ -334,7 +338,7 @@ Address Evaluator::address(Value place, ArrayRef<Index> point, bool zeros) {
           continue;
         }
         Index index = point[d];
-        if (threads && areAlike(separable.getSteps()[d], index, state.lanes))
+        if (groups.equal || groups.follow)
           index.step = 0;
         bool inRow = !threads && !index.lanes && index.step == 1;
         auto repeats = inRow ? analysis::laneRepeats(separable.getSteps()[d]) : analysis::LaneRepeats();
@@ -353,6 +357,8 @@ Address Evaluator::address(Value place, ArrayRef<Index> point, bool zeros) {
           l.lanes = llvm::ConstantVector::get(groups);
         }
         addLinear(where, l);
+        if (groups.follow && !groups.equal)
+          ++where.step;
         if (l.lanes && known != state.inRuns.end()) {
           AtLevel at(*this, l.level);
           llvm::Value *rest;

@@ -155,6 +155,8 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
       })
       .Case([&](tile::BufferLoadOp op) { return load(bufferAddress(op.getBuffer(), point)); })
       .Default([&](Operation *op) -> Lanes {
+        if (auto divided = dividedInGroups(op, point))
+          return counting(divided->first, divided->second);
         if (Value chosen = chosenInSegment(tile, point))
           return value(chosen, point);
         if (auto known = inSegment(tile, point))
@@ -174,6 +176,34 @@ Lanes Evaluator::expression(Value tile, ArrayRef<Index> point) {
         e.at(op->getLoc());
         return emitElementwise(e, op, operands);
       });
+}
+
+analysis::LaneGroups Evaluator::groupsOf(Value integers, int dim, const Index &index) const {
+  bool whole = threads && index.step == 1 && !index.lanes && state.lanes > 1 && llvm::isPowerOf2_32(state.lanes) &&
+               index.multiple % int64_t(state.lanes) == 0;
+  if (!whole)
+    return {};
+  analysis::LaneGroups groups = analysis::laneGroups(integers, dim, state.lanes);
+  if (groups.equal || groups.follow)
+    return groups;
+  groups = analysis::laneGroupsOfPositive(integers, dim, state.lanes);
+  bool isAsked = (groups.equal || groups.follow) && threads->asksForPositive(groups.positive);
+  return isAsked ? groups : analysis::LaneGroups();
+}
+
+std::optional<std::pair<Lanes, int64_t>> Evaluator::dividedInGroups(Operation *op, ArrayRef<Index> point) {
+  if (!threads || !isa<tile::DivOp, tile::RemOp>(op))
+    return std::nullopt;
+  auto moves = llvm::find_if(point, [](const Index &index) { return !index.uniform(); });
+  if (moves == point.end() || llvm::count_if(point, [](const Index &index) { return !index.uniform(); }) != 1)
+    return std::nullopt;
+  unsigned dim = moves - point.begin();
+  analysis::LaneGroups groups = groupsOf(op->getResult(0), dim, *moves);
+  if (!groups.equal && !groups.follow)
+    return std::nullopt;
+  Point first(point);
+  first[dim].step = 0;
+  return std::pair(value(op->getResult(0), first), int64_t(groups.equal ? 0 : 1));
 }
 
 // tile < bound in all lanes, because the current body only runs where an access with that mask exists: programs use their masks as data too.
@@ -583,6 +613,12 @@ Linear Evaluator::linear(Value integers, ArrayRef<Index> point) {
   default:
     break;
   }
+  if (op.op && plan.isVirtual(integers))
+    if (auto divided = dividedInGroups(op.op, point)) {
+      Linear first = uniformPart(divided->first, levelOf(point));
+      first.step = divided->second;
+      return first;
+    }
   return uniformPart(value(integers, point), levelOf(point));
 }
 

@@ -2,6 +2,7 @@
 // Emits lanes of tile values by pulling: the value at a point is computed from its operands at the points they are read at, down to
 // loads, stored tiles and scalars. What depends on outer loops only is emitted there, once.
 #include "compiler/analysis/index_polynomial.h"
+#include "compiler/analysis/lane_groups.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/steady.h"
@@ -112,6 +113,8 @@ public:
   virtual Lanes readAcross(int, llvm::ArrayRef<int64_t>, llvm::ArrayRef<Index>, unsigned) { return nullptr; }
   /// What this thread has copied of a load's tile at the point, in as many lanes; null: nothing, it is loaded.
   virtual Lanes copied(tile::LoadOp, llvm::ArrayRef<Index>, unsigned) { return nullptr; }
+  /// Whether the launch may be asked for these scalars to be positive. It then is.
+  virtual bool asksForPositive(llvm::ArrayRef<mlir::Value>) { return false; }
   /// Where a buffer lies that this thread has for itself; null: the block has it.
   virtual llvm::Value *privateBuffer(mlir::Operation *alloc) const = 0;
 };
@@ -193,6 +196,10 @@ public:
   llvm::Value *wide(mlir::Value value);
   /// Lanes of a tile: vector of `lanes`, or a scalar when all lanes are equal.
   Lanes value(mlir::Value tile, llvm::ArrayRef<Index> point);
+  /// What threads' lanes at the index have to do with each other, which are whole groups; nothing is known of others.
+  analysis::LaneGroups groupsOf(mlir::Value integers, int dim, const Index &index) const;
+  /// A quotient or remainder that is the same in all lanes, or counts up by one: its first lane, and 0 or 1.
+  std::optional<std::pair<Lanes, int64_t>> dividedInGroups(mlir::Operation *op, llvm::ArrayRef<Index> point);
   /// The value's own expression, also if the tile is stored; remembered as its value at this point.
   Lanes define(mlir::Value tile, llvm::ArrayRef<Index> point);
   /// The value at this point is what the caller computed.

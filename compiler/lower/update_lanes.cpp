@@ -34,7 +34,21 @@ void updateLanes(Evaluator &evaluator, tile::AtomicRmwOp update, const Address &
   };
   if (width == 1)
     return one(e.band(own, where.exists), where.pointer, values);
-  bool together = width <= mostTogether(update, as, e.options.target) && areTogether(where, width);
+  unsigned most = mostTogether(update, as, e.options.target);
+  if (most > 1 && width > most && width % most == 0 && areTogether(where, most)) {
+    for (unsigned first = 0; first < width; first += most) {
+      auto part = [&](llvm::Value *lanes) {
+        return b.CreateShuffleVector(lanes, llvm::to_vector(llvm::seq<int>(first, first + most)));
+      };
+      Address piece = where;
+      piece.pointer = b.CreateConstGEP1_64(e.memoryType(where.element), where.pointer, first);
+      if (where.exists && e.lanesOf(where.exists) > 1)
+        piece.exists = part(where.exists);
+      updateLanes(evaluator, update, piece, part(values), own, as);
+    }
+    return;
+  }
+  bool together = width <= most && areTogether(where, width);
   bool asOne = !where.exists || e.lanesOf(where.exists) == 1;
   llvm::Value *exist = asOne ? nullptr : where.exists, *all = asOne ? where.exists : b.CreateAndReduce(exist);
   if (together)

@@ -50,7 +50,8 @@ std::unique_ptr<Kernel> Kernel::emit(tile::KernelOp kernel, const Emit &emit, bo
   return result;
 }
 
-std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjoint, uint64_t tileBytes, int64_t rowElements) {
+std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjoint, uint64_t tileBytes, int64_t rowElements,
+                                          bool mayAsk) {
   cuda::CudaTarget gpu;
   cuda::GpuLowering lowering(gpu, /*instructions=*/false);
   lower::Options lanes{lowering, disjoint, /*fpContract=*/false};
@@ -58,7 +59,7 @@ std::unique_ptr<Kernel> Kernel::translate(ModuleOp source, Path path, bool disjo
   if (path == Path::General) {
     cuda::SimtPlan plan = cuda::planSimt(kernel, lanes, tileBytes, rowElements);
     auto code = [&](lower::Emitter &e, cuda::BlockMachine &machine) {
-      return cuda::SimtEmitter(e, kernel, plan, gpu, machine).emit();
+      return cuda::SimtEmitter(e, kernel, plan, gpu, machine, mayAsk).emit();
     };
     return emit(kernel, code, disjoint);
   }
@@ -113,7 +114,9 @@ std::string Kernel::run(const uint32_t grid[3], const uint64_t *slots, Timing ti
 std::string runBlocks(ModuleOp source, bool disjoint, const uint32_t grid[3], const uint64_t *slots, std::string &unsupported,
                       int64_t rowElements) {
   uint64_t tileBytes = grid[0] % 2 ? 512 : cuda::tileBytes({}); // in half of the runs the larger tiles go to the workspace
-  std::unique_ptr<Kernel> kernel = Kernel::translate(source, Path::General, disjoint, tileBytes, rowElements);
+  std::unique_ptr<Kernel> kernel = Kernel::translate(source, Path::General, disjoint, tileBytes, rowElements, true);
+  if (kernel && !kernel->allows(grid, slots))
+    kernel = Kernel::translate(source, Path::General, disjoint, tileBytes, rowElements, false);
   if (!kernel) {
     unsupported = "the general GPU path cannot run it";
     return "";

@@ -19,9 +19,9 @@ enum class Path {
 class Kernel {
 public:
   /// Translates the module's first kernel as for a GPU, but into code of this processor. Null: it cannot be translated, or block
-  /// IR does not take it; an error was reported for the first.
+  /// IR does not take it; an error was reported for the first. mayAsk: code of the general path may hang on conditions (`allows`).
   static std::unique_ptr<Kernel> translate(mlir::ModuleOp module, Path path, bool disjoint, uint64_t tileBytes,
-                                           int64_t rowElements = 0);
+                                           int64_t rowElements = 0, bool mayAsk = false);
   /// A kernel written by hand: `kernel` gives name and arguments, `emit` the code, and how it is launched.
   using Emit = std::function<mlir::FailureOr<GpuInfo>(lower::Emitter &, cuda::BlockMachine &)>;
   static std::unique_ptr<Kernel> emit(tile::KernelOp kernel, const Emit &emit, bool disjoint = false);

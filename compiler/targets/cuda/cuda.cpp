@@ -87,7 +87,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
         plan.print(stream, kernel);
       }
       Progress::step("making LLVM IR");
-      gpu = SimtEmitter(e, kernel, plan, options.target, machine).emit();
+      gpu = SimtEmitter(e, kernel, plan, options.target, machine, options.boxes).emit();
     }
     if (failed(gpu))
       return failure();

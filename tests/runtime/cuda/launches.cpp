@@ -245,7 +245,7 @@ void conditions() {
   EXPECT_EQUAL(lastLaunch().threads, 256);
   EXPECT_EQUAL(context.asked, 2);
   EXPECT(refusal([&] { run(0, 256, {}); }) ==
-         "the arguments of this launch break a condition of k, which copies tensors in boxes");
+         "the arguments of this launch break a condition of k, whose code takes it for granted");
   run(1, 256, {});
   EXPECT_EQUAL(lastLaunch().threads, 128);
 }

@@ -1,25 +1,12 @@
 #include "compiler/targets/cuda/block/box_maps.h"
-#include "compiler/analysis/index_polynomial.h"
 #include "compiler/ir/dtype_of.h"
+#include "compiler/targets/cuda/host_numbers.h"
 
 using namespace mlir;
 
 namespace tilery::cuda {
 using analysis::IndexPolynomial;
 namespace {
-/// The polynomial as the host computes it.
-PolynomialInfo hostPolynomial(const IndexPolynomial &p) {
-  PolynomialInfo result;
-  for (auto &[monomial, coefficient] : p.terms()) {
-    PolynomialInfo::Term &term = result.terms.emplace_back(PolynomialInfo::Term{coefficient, {}});
-    for (Value atom : monomial) {
-      auto count = atom.getDefiningOp<tile::NumProgramsOp>();
-      term.factors.push_back(count ? PolynomialInfo::gridExtent + count.getAxis() : cast<BlockArgument>(atom).getArgNumber());
-    }
-  }
-  return result;
-}
-
 PolynomialInfo hostNumber(Value value) { return hostPolynomial(analysis::polynomialOf(value, analysis::Wrapping::address)); }
 } // namespace
 
@@ -43,8 +30,7 @@ void describeMap(block::MapOp map, GpuInfo &kernel) {
 
 void describeCondition(block::RequireOp require, GpuInfo &kernel) {
   ConditionInfo needed{hostNumber(require.getNumber()), uint64_t(require.getDivisor().value_or(0))};
-  if (!llvm::is_contained(kernel.conditions, needed))
-    kernel.conditions.push_back(std::move(needed));
+  addCondition(std::move(needed), kernel.conditions);
 }
 
 } // namespace tilery::cuda

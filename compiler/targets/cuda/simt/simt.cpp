@@ -1,4 +1,6 @@
 #include "compiler/targets/cuda/simt/simt.h"
+#include "compiler/analysis/sign.h"
+#include "compiler/targets/cuda/host_numbers.h"
 #include "compiler/targets/cuda/ptx/synchronizes.h"
 #include "compiler/targets/cuda/mma/mma.h"
 #include "compiler/targets/cuda/ptx/branch.h"
@@ -18,9 +20,20 @@ using lower::Point;
 using lower::Sink;
 
 SimtEmitter::SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target,
-                         ThreadMachine &machine)
-    : KernelEmitter(e, kernel, plan.plan, this), simtPlan(plan), target(target), machine(machine),
+                         ThreadMachine &machine, bool mayAsk)
+    : KernelEmitter(e, kernel, plan.plan, this), simtPlan(plan), target(target), machine(machine), mayAsk(mayAsk),
       threads(plan.threads * plan.cluster), byOthers(synchronizesWithOthers(kernel)) {}
+
+bool SimtEmitter::asksForPositive(ArrayRef<Value> scalars) {
+  auto excess = [](Value scalar) {
+    return analysis::polynomialOf(scalar, analysis::Wrapping::address) - analysis::IndexPolynomial(1);
+  };
+  if (!mayAsk || !llvm::all_of(scalars, [&](Value scalar) { return analysis::hostKnows(excess(scalar)); }))
+    return false;
+  for (Value scalar : scalars)
+    addCondition({hostPolynomial(excess(scalar))}, conditions);
+  return true;
+}
 
 bool SimtEmitter::mayBeWritten(Value place) const {
   return byOthers || llvm::any_of(everything.writes, [&](lower::MemoryClass written) {
@@ -148,6 +161,7 @@ FailureOr<GpuInfo> SimtEmitter::emit() {
   }
   b.CreateRetVoid();
   info.sites = std::move(sites);
+  info.conditions = std::move(conditions);
   return info;
 }
 

@@ -23,7 +23,9 @@ llvm::SmallVector<mlir::Value> sourcesOf(const lower::Sink &sink);
 /// shared memory; threads wait for each other where one may need what another one wrote.
 class SimtEmitter : public lower::KernelEmitter, lower::ThreadModel {
 public:
-  SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target, ThreadMachine &machine);
+  /// mayAsk: the code may hang on conditions of a launch.
+  SimtEmitter(lower::Emitter &e, tile::KernelOp kernel, const SimtPlan &plan, const CudaTarget &target, ThreadMachine &machine,
+              bool mayAsk = false);
   /// Adds the kernel to the module; failure after an error was reported.
   mlir::FailureOr<GpuInfo> emit();
 
@@ -55,6 +57,7 @@ private:
   llvm::AllocaInst *variableOf(int buffer, llvm::ArrayRef<int64_t> shape, Indices point) const override;
   lower::Lanes readAcross(int buffer, llvm::ArrayRef<int64_t> shape, Indices point, unsigned lanes) override;
   lower::Lanes copied(tile::LoadOp load, Indices point, unsigned lanes) override;
+  bool asksForPositive(llvm::ArrayRef<mlir::Value> scalars) override;
   llvm::Value *privateBuffer(mlir::Operation *alloc) const override { return privateBuffers.lookup(alloc); }
 
   // simt_sort.cpp
@@ -284,6 +287,7 @@ private:
   const SimtPlan &simtPlan;
   const CudaTarget &target;
   ThreadMachine &machine;
+  const bool mayAsk; // something of a launch
   Hazards hazards;
   mlir::Block *knownBody = nullptr; // of a loop whose footprint `hazards` has
   unsigned threads;                 // of a program, as `thread` counts them: in all blocks that share it
@@ -298,10 +302,11 @@ private:
   llvm::Value *program = nullptr, *programs = nullptr,
               *blocks = nullptr; // i32: the program's number; how many there are, and blocks
   std::vector<ReportSite> sites;
-  uint64_t exchangeOffset = 0; // shared memory in which threads of a block hand values to each other
-  uint64_t sumsOffset = 0;     // two areas more, for the reductions of mapped nests
-  uint64_t fetchOffset = 0;    // of what loops fetch ahead
-  bool exchangeRead[2] = {};   // of those areas: some thread may still read it
+  std::vector<ConditionInfo> conditions; // of launches
+  uint64_t exchangeOffset = 0;           // shared memory in which threads of a block hand values to each other
+  uint64_t sumsOffset = 0;               // two areas more, for the reductions of mapped nests
+  uint64_t fetchOffset = 0;              // of what loops fetch ahead
+  bool exchangeRead[2] = {};             // of those areas: some thread may still read it
   llvm::Instruction *entryEnd = nullptr;
   mlir::Block *freshTurn = nullptr;               // a loop's body, until its first nest
   llvm::SmallPtrSet<mlir::Operation *, 16> begun; // steps of that turn in front of the first nest
