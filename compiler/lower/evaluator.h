@@ -259,6 +259,7 @@ private:
     llvm::SmallDenseMap<mlir::Value, int64_t, 2> numbers;
     llvm::SmallDenseMap<mlir::Value, Lanes> unwritten;
     llvm::ArrayRef<llvm::Value *> square;
+    const llvm::DenseSet<mlir::Value> *counting = nullptr;
     llvm::SmallVector<InSegment, 0> segment;
   };
   /// Forgets the values of this level.
@@ -399,8 +400,16 @@ private:
 
 class Evaluator::Square {
 public:
-  Square(Evaluator &evaluator, llvm::ArrayRef<llvm::Value *> rows) : evaluator(evaluator) { evaluator.state.square = rows; }
-  ~Square() { evaluator.state.square = {}; }
+  /// `counting`: steps of accesses that count up by one in the current segment, where rows lie along it.
+  Square(Evaluator &evaluator, llvm::ArrayRef<llvm::Value *> rows, const llvm::DenseSet<mlir::Value> *counting = nullptr)
+      : evaluator(evaluator) {
+    evaluator.state.square = rows;
+    evaluator.state.counting = counting;
+  }
+  ~Square() {
+    evaluator.state.square = {};
+    evaluator.state.counting = nullptr;
+  }
   Square(const Square &) = delete;
 
 private:

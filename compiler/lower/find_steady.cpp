@@ -60,6 +60,16 @@ public:
     }
   }
 
+  /// The steps along the row that count up by one wherever nothing that was found changes.
+  llvm::DenseSet<Value> countingInRows() {
+    llvm::DenseSet<Value> all;
+    paces.clear();
+    for (auto &[value, loops] : offsets)
+      if (MaybePace pace = paceOf(value, loops); pace && pace->by == 1 && !pace->foreseen)
+        all.insert(value);
+    return all;
+  }
+
   /// The scalars that places along the row are multiplied by which are neighbours where all of these are 1.
   llvm::SetVector<Value> factorsOfRows() {
     llvm::SetVector<Value> all;
@@ -304,7 +314,7 @@ Value givenNumber(Value tile) {
 }
 
 SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits, Operation *around,
-                               SmallVectorImpl<Value> *factors) {
+                               RowPlaces *places) {
   SteadyFinder finder(plan, nest, dim, maskedBits, around);
   bool reduces = false;
   SmallVector<int> loops;
@@ -332,8 +342,8 @@ SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsi
     }
   }
   if (finder.addresses) {
-    if (factors)
-      llvm::append_range(*factors, finder.factorsOfRows());
+    if (places)
+      *places = {finder.countingInRows(), finder.factorsOfRows().takeVector()};
     return finder.found;
   }
   // Values and masks alone: each lane would divide for itself.

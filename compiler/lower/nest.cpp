@@ -161,10 +161,10 @@ bool NestEmitter::emit(const Nest &n) {
     updating();
   else if (tile::AccessOp access = storedInRuns())
     inSegmentsOrRuns(access);
-  else if (std::optional<unsigned> rows = reduces ? std::nullopt : storedAcross())
-    turned(*rows);
+  else if (std::optional<SegmentedSquares> squares = segmentedSquares())
+    inSegmentedSquares(*squares);
   else
-    elements();
+    alongStore();
   return !evaluator.failed;
 }
 
@@ -193,32 +193,6 @@ bool NestEmitter::hasShortRows() const {
                return (sink.kind == Sink::Define && below(sink.value)) ||
                       (sink.kind == Sink::Copy && (!sink.value || inPlace(sink.value)));
              });
-}
-
-// The dimension along which the nest's only store has neighbours, if that is the other one of two: vectors along the last would be
-// scattered, each lane to a line of its own.
-std::optional<unsigned> NestEmitter::storedAcross() const {
-  if (nest->sinks.size() != 1 || nest->sinks[0].kind != Sink::Store || nest->shape[innerDim] == 1)
-    return std::nullopt;
-  auto store = cast<tile::StoreOp>(nest->sinks[0].op);
-  std::optional<unsigned> along = store.getIsVolatile() ? std::nullopt : neighbourDim(store.getPlace());
-  if (!along || *along == innerDim || nest->shape[*along] < int64_t(lanes) || lanes == 1)
-    return std::nullopt;
-  auto access = store.getPlace().getDefiningOp<tile::AccessOp>();
-  bool two = llvm::count_if(nest->shape, [](int64_t size) { return size != 1; }) == 2;
-  return two && access.isStrided(innerDim) && !access.getResidual() ? along : std::nullopt;
-}
-
-// Vectors along `along`, where no element lies where another one does: the last one that is written would be another.
-void NestEmitter::turned(unsigned along) {
-  auto &b = e.b;
-  auto access = cast<tile::StoreOp>(nest->sinks[0].op).getPlace().getDefiningOp<tile::AccessOp>();
-  llvm::Value *step = evaluator.wide(access.getSteps()[innerDim]), *size = e.i64(nest->shape[along]);
-  llvm::Value *apart = b.CreateICmpUGE(b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, step, b.getFalse()), size);
-  twice(apart, [&](bool apart) {
-    llvm::SaveAndRestore vectors(innerDim, apart ? along : innerDim);
-    elements();
-  });
 }
 
 void NestEmitter::twice(llvm::Value *condition, llvm::function_ref<void(bool)> emit) {
@@ -368,8 +342,8 @@ void NestEmitter::inner() {
       withAnySteps();
     });
   };
-  SmallVector<Value> factors;
-  SmallVector<Steady> values = steadyInRow(&factors);
+  RowPlaces places;
+  SmallVector<Steady> values = steadyInRow(&places);
   if (values.empty())
     return anywhere();
   llvm::Value *areLong =
@@ -378,9 +352,10 @@ void NestEmitter::inner() {
     explain::Aside rare(!segments);
     if (!segments)
       return anywhere();
+    ArrayRef<Value> factors = places.factors;
     twice(areAll(evaluator, factors, 1), [&](bool neighbours) {
       explain::Aside apart(!neighbours && !factors.empty());
-      Evaluator::AssumedNumbers known(evaluator, neighbours ? ArrayRef<Value>(factors) : ArrayRef<Value>(), 1);
+      Evaluator::AssumedNumbers known(evaluator, neighbours ? factors : ArrayRef<Value>(), 1);
       innerSegments(values, own, restricted);
     });
   });

@@ -39,6 +39,17 @@ struct Prefetch {
   bool write;
 };
 
+/// And columns of a square. Each row is a body of code; each column a line of memory, of which all are in the cache at once where their
+/// distance is a multiple of its ways' size.
+constexpr unsigned mostSquareRows = 16;
+
+/// Two dimensions of a nest, one of which is walked in segments: vectors lie along one, rows of squares along the other.
+struct SegmentedSquares {
+  unsigned dim, vectors, rows; // dim: the one with segments
+  llvm::SmallVector<Steady> values;
+  llvm::DenseSet<mlir::Value> counting; // steps along it (RowPlaces)
+};
+
 /// What is known of one nest while it is emitted, values of its code among it. The next nest's code may lie where these do not hold.
 struct NestState {
   const Nest *nest = nullptr;
@@ -61,6 +72,7 @@ struct NestState {
   llvm::Value *rowsApart = nullptr;        // i1: those of a store do not overlap
   std::optional<unsigned> square;          // the dimension of squares' rows, walked within the other outer ones
   unsigned squareRows = 0;
+  const SegmentedSquares *segmented = nullptr;
   bool inSquares = false;                // columns are reduced in squares
   llvm::Value *mayTakeSquares = nullptr; // i1
   llvm::Value *squaresEnd =
@@ -108,8 +120,16 @@ private:
   tile::AccessOp storedInRuns() const;
   void withRuns(tile::AccessOp access);
   void inSegmentsOrRuns(tile::AccessOp access);
+  // -- vectors along another dimension than the last (stored_across.cpp)
   std::optional<unsigned> storedAcross() const;
   void turned(unsigned along);
+  void alongStore();
+  std::optional<SegmentedSquares> segmentedSquares() const;
+  std::optional<SegmentedSquares> segmentedAlong(tile::AccessOp store, unsigned dim, unsigned other) const;
+  void inSegmentedSquares(const SegmentedSquares &found);
+  void alongSegments(llvm::function_ref<void(Range segment)> body);
+  /// What squares have left of the current row's segment.
+  void restOfSegment(Range segment, llvm::ArrayRef<KnownBound> bounds);
   // -- squares of rows and columns (squares.cpp)
   std::optional<unsigned> squareDim();
   /// The dimension along which neighbours in memory lie that vectors read across, and how many rows a square has (`squareRows`).
@@ -119,6 +139,8 @@ private:
   llvm::Value *apartInSquares();
   void elements();
   void squares();
+  /// `segment`: of the dimension that is walked in segments; null: none is.
+  void squaresIn(const Range *segment);
   void outer(unsigned dim);
   void inner();
   void collectSinkBounds(llvm::SmallVectorImpl<KnownBound> &bounds, llvm::SmallPtrSetImpl<const void *> &seen) const;
@@ -138,7 +160,7 @@ private:
     llvm::Value *end;
     llvm::Value *holds; // i1: all bounds do, and everything is its chosen operand
   };
-  llvm::SmallVector<Steady> steadyInRow(llvm::SmallVectorImpl<mlir::Value> *factors = nullptr) const;
+  llvm::SmallVector<Steady> steadyInRow(RowPlaces *places = nullptr) const;
   void inSegments(llvm::ArrayRef<Steady> values, llvm::ArrayRef<KnownBound> bounds, Range row,
                   llvm::function_ref<llvm::Value *(Segments &, const Stretch &)> body);
   void innerSegments(llvm::ArrayRef<Steady> values, llvm::ArrayRef<KnownBound> bounds, const KnownBound *restriction);

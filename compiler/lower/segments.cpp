@@ -38,6 +38,21 @@ Point Segments::pointOf(const Steady &steady, const Index &inRow) {
   return at;
 }
 
+llvm::Value *Segments::divisorOf(const Steady &steady) {
+  Operation *op = steady.result.getDefiningOp();
+  if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
+    return nullptr;
+  return evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
+}
+
+llvm::Value *Segments::longest() {
+  llvm::Value *all = e.i64(size);
+  for (const Steady &steady : values)
+    if (llvm::Value *divisor = divisorOf(steady))
+      all = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, all, divisor);
+  return all;
+}
+
 // Whether quotients stay for long, but for the first and the last one.
 llvm::Value *Segments::areLong(unsigned shortest) {
   auto &b = e.b;
@@ -45,7 +60,6 @@ llvm::Value *Segments::areLong(unsigned shortest) {
   bool gathers = llvm::any_of(values, [](const Steady &steady) { return steady.movesPlaces; });
   int64_t least = (gathers ? 1 : leastVectors) * int64_t(shortest);
   for (const Steady &steady : values) {
-    Operation *op = steady.result.getDefiningOp();
     if (std::optional<CountingSum> sum = countingSum(steady.result)) {
       llvm::Value *number = evaluator.scalar(sum->number);
       auto is = [&](auto predicate, int64_t bound) {
@@ -55,10 +69,8 @@ llvm::Value *Segments::areLong(unsigned shortest) {
       all = b.CreateAnd(all, is(llvm::CmpInst::ICMP_SLE, llvm::maxIntN(bits) - std::max<int64_t>(sum->most, 0)));
       all = b.CreateAnd(all, is(llvm::CmpInst::ICMP_SGE, llvm::minIntN(bits) - std::min<int64_t>(sum->least, 0)));
     }
-    if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
-      continue;
-    llvm::Value *divisor = evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
-    all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(least)));
+    if (llvm::Value *divisor = divisorOf(steady))
+      all = b.CreateAnd(all, b.CreateICmpSGE(divisor, e.i64(least)));
   }
   return all;
 }
@@ -136,11 +148,11 @@ void Segments::know(Evaluator::Segment &segment, const Index &first, bool forese
       segment.add(steady, pointOf(steady, first));
 }
 
-SmallVector<Steady> NestEmitter::steadyInRow(SmallVectorImpl<Value> *factors) const {
+SmallVector<Steady> NestEmitter::steadyInRow(RowPlaces *places) const {
   if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
       nest->shape[innerDim] < 2 * int64_t(std::max(lanes, leastSegment)) || lanes == 1)
     return {};
-  return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits, nullptr, factors);
+  return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits, nullptr, places);
 }
 
 // `body` walks the elements of a stretch, or the first of them, and returns where it has ended.

@@ -22,6 +22,8 @@ public:
   /// Whether quotients stay for so many elements, or for some vectors of them where places lie side by side anyhow, and no number that
   /// counts up leaves its type (i1).
   llvm::Value *areLong(unsigned shortest);
+  /// Elements of the longest segment, at most.
+  llvm::Value *longest();
   /// Where the segment that begins at `first` ends, at the latest at `end`.
   llvm::Value *endFrom(const Index &first, llvm::Value *end);
   /// Whether everything in it is its chosen operand (i1).
@@ -31,6 +33,8 @@ public:
 
 private:
   Point pointOf(const Steady &steady, const Index &inRow);
+  /// The divisor of a quotient or remainder that changes; null: it is none.
+  llvm::Value *divisorOf(const Steady &steady);
   llvm::Value *left(const Steady &steady, const Index &at);
   /// The two numbers that a quotient, a comparison or a choice is of.
   std::pair<llvm::Value *, llvm::Value *> numbersOf(mlir::Operation *op, llvm::ArrayRef<Index> here);

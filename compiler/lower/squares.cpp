@@ -13,9 +13,6 @@ namespace tilery::lower {
 namespace {
 /// Within these shuffles are one instruction, and loads fill parts of a vector.
 constexpr unsigned laneBytes = 16;
-/// And columns of a square. Each row is a body of code; each column a line of memory, of which all are in the cache at once where their
-/// distance is a multiple of its ways' size.
-constexpr unsigned mostRows = 16;
 
 /// Of constants a constant, so that code that never runs is not emitted.
 llvm::Value *larger(llvm::IRBuilder<> &b, llvm::Value *x, llvm::Value *y) { return b.CreateSelect(b.CreateICmpSGT(x, y), x, y); }
@@ -104,7 +101,8 @@ Lanes Evaluator::fromSquare(Value tile, ArrayRef<Index> point, unsigned dim,
 
 Lanes Evaluator::loadedFromSquare(tile::LoadOp load, ArrayRef<Index> point) {
   auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
-  std::optional<unsigned> dim = state.square.empty() || load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace());
+  std::optional<unsigned> dim =
+      state.square.empty() || load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace(), state.counting);
   if (!dim || access.getResidual() || access.getBound(*dim).size() == 1)
     return nullptr;
   return fromSquare(load, point, *dim, [&](ArrayRef<Index> at) { return addressOf(load, at); });
@@ -127,11 +125,12 @@ std::optional<unsigned> NestEmitter::squareDim() {
 }
 
 std::optional<unsigned> NestEmitter::readInSquares() {
-  auto found = readAcross(*nest, innerDim, [&](Value value) { return !evaluator.plan.isVirtual(value); });
+  auto isStored = [&](Value value) { return !evaluator.plan.isVirtual(value); };
+  auto found = readAcross(*nest, innerDim, isStored, segmented ? &segmented->counting : nullptr);
   if (!found || found->dim == innerDim)
     return std::nullopt;
-  int64_t most = std::min<int64_t>(mostRows, llvm::bit_floor(uint64_t(nest->shape[found->dim])));
-  int64_t rows = std::min(most, std::max<int64_t>(std::min(lanes, mostRows), laneBytes / found->leastBytes));
+  int64_t most = std::min<int64_t>(mostSquareRows, llvm::bit_floor(uint64_t(nest->shape[found->dim])));
+  int64_t rows = std::min(most, std::max<int64_t>(std::min(lanes, mostSquareRows), laneBytes / found->leastBytes));
   if (rows * found->leastBytes < laneBytes / 2)
     return std::nullopt;
   squareRows = rows;
@@ -139,12 +138,12 @@ std::optional<unsigned> NestEmitter::readInSquares() {
 }
 
 bool NestEmitter::columnsInSquares() {
-  return evaluator.readsSquares() && lanes >= 2 && lanes <= mostRows && nest->shape[innerDim] >= int64_t(lanes) &&
+  return evaluator.readsSquares() && lanes >= 2 && lanes <= mostSquareRows && nest->shape[innerDim] >= int64_t(lanes) &&
          readInSquares() == down;
 }
 
 // Whether squares, which are not the order of the nest's elements, leave the same in memory: no two elements of a store lie in one place,
-// as far as their order changes. Each step jumps over all that the smaller ones span.
+// as far as their order changes. Each step jumps over all that the smaller ones span. Segments of the outer dimension keep their order.
 llvm::Value *NestEmitter::apartInSquares() {
   auto &b = e.b;
   llvm::Value *all = b.getTrue();
@@ -154,21 +153,26 @@ llvm::Value *NestEmitter::apartInSquares() {
     auto access = cast<tile::StoreOp>(sink.op).getPlace().getDefiningOp<tile::AccessOp>();
     if (!access)
       return b.getFalse();
-    SmallVector<std::pair<llvm::Value *, int64_t>> steps; // and extents
-    for (unsigned d = std::min(*square, innerDim); d < nest->shape.size(); ++d) {
+    SmallVector<std::pair<llvm::Value *, llvm::Value *>> steps; // and extents
+    unsigned outer = std::min(*square, innerDim);
+    for (unsigned d = outer; d < nest->shape.size(); ++d) {
       if (nest->shape[d] == 1)
         continue;
-      if (!access.isStrided(d))
+      bool inSegments = segmented && segmented->dim == d && d == outer;
+      if (!access.isStrided(d) && !(inSegments && segmented->counting.contains(access.getSteps()[d])))
         return b.getFalse();
-      llvm::Value *step = evaluator.wide(access.getSteps()[d]);
-      steps.push_back({larger(b, step, b.CreateNeg(step)), nest->shape[d]});
+      llvm::Value *step = access.isStrided(d) ? evaluator.wide(access.getSteps()[d]) : e.i64(1);
+      llvm::Value *extent =
+          inSegments ? Segments(evaluator, segmented->values, point, d, nest->shape[d]).longest() : e.i64(nest->shape[d]);
+      steps.push_back({larger(b, step, b.CreateNeg(step)), extent});
     }
     for (auto [i, step] : llvm::enumerate(steps)) {
       llvm::Value *span = e.i64(0);
       for (auto [k, other] : llvm::enumerate(steps)) {
         llvm::Value *smaller = b.CreateICmpSLE(other.first, step.first);
         if (k != i)
-          span = b.CreateAdd(span, b.CreateSelect(smaller, b.CreateMul(other.first, e.i64(other.second - 1)), e.i64(0)));
+          span =
+              b.CreateAdd(span, b.CreateSelect(smaller, b.CreateMul(other.first, b.CreateSub(other.second, e.i64(1))), e.i64(0)));
       }
       all = b.CreateAnd(all, b.CreateICmpSGT(step.first, span));
     }
@@ -186,7 +190,7 @@ void NestEmitter::elements() {
     together = rowsTogether();
     return outer(0);
   }
-  llvm::SaveAndRestore width(lanes, std::min(lanes, mostRows));
+  llvm::SaveAndRestore width(lanes, std::min(lanes, mostSquareRows));
   for (const Sink &sink : nest->sinks)
     if (sink.kind == Sink::Store && nest->shape[*square] > 1)
       explain::transposed(sink.op, nest->shape);
@@ -205,8 +209,14 @@ void NestEmitter::elements() {
   square.reset();
 }
 
-// Squares where all elements exist, row by row around them.
 void NestEmitter::squares() {
+  if (!segmented)
+    return squaresIn(nullptr);
+  alongSegments([&](Range segment) { squaresIn(&segment); });
+}
+
+// Squares where all elements exist, row by row around them.
+void NestEmitter::squaresIn(const Range *segment) {
   auto &b = e.b;
   unsigned dim = *square;
   SmallVector<KnownBound> bounds, around;
@@ -215,8 +225,10 @@ void NestEmitter::squares() {
   SmallVector<KnownBound> ofOthers;
   llvm::copy_if(bounds, std::back_inserter(ofOthers), [&](const KnownBound &bound) { return bound.loop != int(dim); });
   llvm::Value *may = e.band(surelyThere(ofOthers, around), mayTakeSquares);
+  auto isSegmented = [&](unsigned dim) { return segment && segmented->dim == dim; };
+  auto part = [&](unsigned dim) { return isSegmented(dim) ? *segment : Range{e.i64(0), e.i64(nest->shape[dim])}; };
   auto sure = [&](unsigned dim, int64_t step) { // and how far whole squares go
-    Range range{e.i64(0), e.i64(nest->shape[dim])};
+    Range range = part(dim);
     for (const KnownBound &bound : bounds)
       if (bound.loop == int(dim)) {
         Range own = clamp(bound, nest->shape[dim]);
@@ -227,9 +239,11 @@ void NestEmitter::squares() {
     range.to = b.CreateAdd(range.from, b.CreateAnd(size, e.i64(-step)));
     return range;
   };
-  Range rows = sure(dim, squareRows), columns = sure(innerDim, lanes);
+  Range rows = sure(dim, std::max(squareRows, 1u)), columns = sure(innerDim, lanes);
   rows.to = b.CreateSelect(may, rows.to, rows.from);
-  {
+  if (!squareRows) {
+    rows.to = rows.from;
+  } else {
     Evaluator::Assumption hold(evaluator, bounds);
     loop(rows.from, rows.to, squareRows, false, {}, [&](llvm::Value *row, ArrayRef<Lanes>) {
       SmallVector<llvm::Value *> at;
@@ -237,7 +251,7 @@ void NestEmitter::squares() {
         at.push_back(i ? b.CreateAdd(row, e.i64(i), "", true, true) : row);
       unsigned level = evaluator.level();
       loop(columns.from, columns.to, lanes, false, {}, [&](llvm::Value *j, ArrayRef<Lanes>) {
-        Evaluator::Square scope(evaluator, at);
+        Evaluator::Square scope(evaluator, at, segmented ? &segmented->counting : nullptr);
         for (llvm::Value *row : at) {
           point[dim] = Index{row, 0, nullptr, level, 1, int(dim)};
           body(j, 1, lanes, nullptr);
@@ -248,12 +262,12 @@ void NestEmitter::squares() {
     });
   }
   // Where squares have taken whole rows, these are done.
-  Range all{e.i64(0), e.i64(nest->shape[dim])}, whole{e.i64(0), e.i64(nest->shape[innerDim])};
+  Range all = part(dim), whole = part(innerDim);
   KnownBound bound, ofColumns;
   bool restricted = restriction(dim, bound);
-  if (restricted)
+  if (restricted && !isSegmented(dim))
     all = clamp(bound, nest->shape[dim]);
-  if (restriction(innerDim, ofColumns))
+  if (!isSegmented(innerDim) && restriction(innerDim, ofColumns))
     whole = clamp(ofColumns, nest->shape[innerDim]);
   llvm::Value *taken = b.CreateAnd(b.CreateICmpSLE(columns.from, whole.from), b.CreateICmpSGE(columns.to, whole.to));
   taken = b.CreateAnd(taken, b.CreateICmpSLE(rows.from, all.from));
@@ -263,7 +277,7 @@ void NestEmitter::squares() {
     point[dim] = Index{row, 0, nullptr, evaluator.level(), 1, int(dim)};
     llvm::Value *inSquares = b.CreateAnd(b.CreateICmpSLE(rows.from, row), b.CreateICmpSLT(row, rows.to));
     llvm::SaveAndRestore before(squaresEnd, b.CreateSelect(inSquares, columns.to, e.i64(0)));
-    inner();
+    isSegmented(innerDim) ? restOfSegment(*segment, bounds) : inner();
     return SmallVector<Lanes>();
   });
   point[dim] = evaluator.constant(0);

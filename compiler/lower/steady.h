@@ -19,13 +19,18 @@ struct Steady {
   bool movesPlaces = true; // of one of the row's values at least: vectors would be gathers
 };
 
+/// Which places lie side by side in each segment of a row.
+struct RowPlaces {
+  llvm::DenseSet<mlir::Value> counting;   ///< steps of accesses that count up by one
+  llvm::SmallVector<mlir::Value> factors; ///< scalars that must be 1 for those of theirs to do so, known at run time only
+};
+
 /// What the sinks of a nest compute along its dimension `dim` to find places, or divide for masks and values; operands stand before
 /// what is computed of them. Empty: no quotient changes along a row, or lanes are not walked so. `around`: a loop that runs within
 /// the row's elements, in front of which all must be known; null: none.
-/// `maskedBits`: of the machine (target.h). `factors`: scalars are added that are known at run time only, and must be 1 for places of
-/// theirs to lie side by side.
+/// `maskedBits`: of the machine (target.h). `places`: is filled, where quotients move places.
 llvm::SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsigned maskedBits,
-                                     mlir::Operation *around = nullptr, llvm::SmallVectorImpl<mlir::Value> *factors = nullptr);
+                                     mlir::Operation *around = nullptr, RowPlaces *places = nullptr);
 
 /// The scalar that an integer tile holds in every lane, if it is known at run time only.
 mlir::Value givenNumber(mlir::Value tile);

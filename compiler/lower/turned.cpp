@@ -85,8 +85,9 @@ private:
 };
 
 /// The load's dimension that the nest's `vectors` follow, if neighbours lie along another one.
-std::optional<unsigned> turnedAlong(tile::LoadOp load, const Dims &dims, unsigned vectors) {
-  std::optional<unsigned> neighbours = load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace());
+std::optional<unsigned> turnedAlong(tile::LoadOp load, const Dims &dims, unsigned vectors,
+                                    const llvm::DenseSet<Value> *counting = nullptr) {
+  std::optional<unsigned> neighbours = load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace(), counting);
   const auto *along = llvm::find(dims, vectors);
   if (!neighbours || along == dims.end())
     return std::nullopt;
@@ -104,13 +105,13 @@ unsigned lastDim(ArrayRef<int64_t> shape) {
   return dim;
 }
 
-std::optional<unsigned> neighbourDim(Value place) {
+std::optional<unsigned> neighbourDim(Value place, const llvm::DenseSet<Value> *counting) {
   auto access = place.getDefiningOp<tile::AccessOp>();
   if (!access)
     return std::nullopt;
   ArrayRef<int64_t> shape = cast<tile::AccessType>(access.getType()).getShape();
   for (unsigned d = shape.size(); d-- > 0;)
-    if (shape[d] != 1 && hasStep(access, d, 1))
+    if (shape[d] != 1 && (hasStep(access, d, 1) || (counting && counting->contains(access.getSteps()[d]))))
       return d;
   return std::nullopt;
 }
@@ -139,7 +140,8 @@ void forTurnedLoads(const Nest &nest, llvm::function_ref<bool(Value)> stored,
   }).below(nest);
 }
 
-std::optional<ReadAcross> readAcross(const Nest &nest, unsigned vectors, llvm::function_ref<bool(Value)> stored) {
+std::optional<ReadAcross> readAcross(const Nest &nest, unsigned vectors, llvm::function_ref<bool(Value)> stored,
+                                     const llvm::DenseSet<Value> *counting) {
   std::optional<ReadAcross> found;
   auto add = [&](Value tile, const Dims &dims, unsigned neighbours) {
     unsigned dim = dims[neighbours], bytes = tile::elementBytes(getElementTypeOrSelf(tile.getType()));
@@ -152,8 +154,8 @@ std::optional<ReadAcross> readAcross(const Nest &nest, unsigned vectors, llvm::f
     unsigned last = lastDim(shape);
     if (!stored(read)) {
       auto load = read.getDefiningOp<tile::LoadOp>();
-      if (turnedAlong(load, dims, vectors))
-        add(read, dims, *neighbourDim(load.getPlace()));
+      if (turnedAlong(load, dims, vectors, counting))
+        add(read, dims, *neighbourDim(load.getPlace(), counting));
     } else if (const auto *along = llvm::find(dims, vectors);
                along != dims.end() && dims[last] != vectors && shape[along - dims.begin()] != 1) {
       add(read, dims, last);
@@ -165,8 +167,8 @@ std::optional<ReadAcross> readAcross(const Nest &nest, unsigned vectors, llvm::f
       Dims own;
       for (unsigned d = 0; d < nest.shape.size(); ++d)
         own.push_back(d);
-      if (turnedAlong(load, own, vectors))
-        add(load, own, *neighbourDim(load.getPlace()));
+      if (turnedAlong(load, own, vectors, counting))
+        add(load, own, *neighbourDim(load.getPlace(), counting));
     }
   return found;
 }
