@@ -1,7 +1,7 @@
 #pragma once
 // Places that are the same for the neighbouring lanes of a vector.
 #include "compiler/analysis/lane_groups.h"
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/lane_index.h"
 
 namespace tilery::lower {
 

@@ -1,6 +1,6 @@
 // Atomic steps on memory: by one instruction where the target has it, else by compare and swap.
 #include "compiler/lower/atomics.h"
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/address.h"
 #include "compiler/lower/loop.h"
 
 using namespace mlir;

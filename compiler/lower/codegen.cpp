@@ -27,7 +27,8 @@ void KernelEmitter::makeScopes() {
     for (size_t j = 0; j < members.size(); ++j)
       if (i != j && (e.options.disjoint || i == 0 || j == 0))
         others.push_back(scopes[j]);
-    evaluator.aliasScopes[members[i]] = {llvm::MDNode::get(e.context(), {scopes[i]}), llvm::MDNode::get(e.context(), others)};
+    evaluator.addresses.aliasScopes[members[i]] = {llvm::MDNode::get(e.context(), {scopes[i]}),
+                                                   llvm::MDNode::get(e.context(), others)};
   }
 }
 
@@ -61,18 +62,18 @@ bool KernelEmitter::inits(Operation *op) {
 
 void KernelEmitter::forEach(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<Index>)> body) {
   Evaluator::Body scope(evaluator);
-  Point point(shape.size(), evaluator.constant(0));
+  Point point(shape.size(), evaluator.indices.constant(0));
   std::function<void(unsigned)> run = [&](unsigned d) {
     if (d == shape.size())
       return body(point);
     if (shape[d] == 1)
       return run(d + 1);
     nests.loop(e.i64(0), e.i64(shape[d]), 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
-      point[d] = Index{i, 0, nullptr, evaluator.level()};
+      point[d] = Index{i, 0, nullptr, evaluator.levels.current()};
       run(d + 1);
       return SmallVector<Lanes>();
     });
-    point[d] = evaluator.constant(0);
+    point[d] = evaluator.indices.constant(0);
   };
   run(0);
 }
@@ -107,11 +108,12 @@ bool KernelEmitter::op(Operation *op) {
       .Case([&](tile::AtomicRmwOp op) { atomicRmwOp(op); })
       .Case([&](tile::AtomicCasOp op) { atomicCasOp(op); })
       .Case([&](tile::ReshapeOp op) { // a tile of one lane becomes a scalar
-        scalars[op] = evaluator.value(op.getValue(), Point(tile::shapeOf(op.getValue().getType()).size(), evaluator.constant(0)));
+        scalars[op] =
+            evaluator.value(op.getValue(), Point(tile::shapeOf(op.getValue().getType()).size(), evaluator.indices.constant(0)));
       })
       .Case([&](tile::SplitOp op) {
-        scalars[op.getLhs()] = evaluator.value(op.getValue(), {evaluator.constant(0)});
-        scalars[op.getRhs()] = evaluator.value(op.getValue(), {evaluator.constant(1)});
+        scalars[op.getLhs()] = evaluator.value(op.getValue(), {evaluator.indices.constant(0)});
+        scalars[op.getRhs()] = evaluator.value(op.getValue(), {evaluator.indices.constant(1)});
       })
       .Case([&](tile::ExtractOp op) { extractOp(op); })
       .Case([&](tile::ScanOp op) { scanOp(op); })

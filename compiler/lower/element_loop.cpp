@@ -67,7 +67,7 @@ bool ElementLoop::emit() {
   explain::say(loop, "a loop that keeps its tiles in registers, " + std::to_string(rows * columns) + " vectors of " +
                          std::to_string(lanes) + " elements at a time");
   Evaluator::Body scope(evaluator);
-  corner.assign(shape.size(), evaluator.constant(0));
+  corner.assign(shape.size(), evaluator.indices.constant(0));
   outer(0);
   return !evaluator.failed;
 }
@@ -84,7 +84,7 @@ void ElementLoop::outer(unsigned dim) {
   Loop loop(b, kernel.newBlock("elements"), kernel.newBlock());
   loop.enter();
   llvm::Value *at = loop.carry(e.i64(0));
-  corner[dim] = Index{at, 0, nullptr, evaluator.level(), step, int(dim)};
+  corner[dim] = Index{at, 0, nullptr, evaluator.levels.current(), step, int(dim)};
   outer(dim + 1);
   llvm::Value *next = b.CreateAdd(at, e.i64(step), "", true, true);
   loop.repeat(next, b.CreateICmpSLT(next, e.i64(shape[dim])));
@@ -111,7 +111,7 @@ void ElementLoop::inSegments(Segments &segments) {
   Loop walk(b, kernel.newBlock("segments"), kernel.newBlock());
   walk.enter();
   llvm::Value *start = walk.carry(e.i64(0)), *j = start;
-  Index first{start, 0, nullptr, evaluator.level(), 1, int(innerDim)};
+  Index first{start, 0, nullptr, evaluator.levels.current(), 1, int(innerDim)};
   llvm::Value *end = segments.endFrom(first, size);
   Evaluator::Segment known(evaluator, int(innerDim));
   segments.know(known, first, /*foreseen=*/false);
@@ -165,7 +165,7 @@ void ElementLoop::block(llvm::Value *first, unsigned blockColumns, unsigned widt
   Evaluator::Region region(evaluator);
   this->blockColumns = blockColumns;
   this->width = width;
-  corner[innerDim] = Index{first, 0, nullptr, evaluator.level(), 1, int(innerDim)};
+  corner[innerDim] = Index{first, 0, nullptr, evaluator.levels.current(), 1, int(innerDim)};
   points.clear();
   for (int64_t row = 0; row < rows; ++row)
     for (unsigned column = 0; column < blockColumns; ++column) {
@@ -178,7 +178,7 @@ void ElementLoop::block(llvm::Value *first, unsigned blockColumns, unsigned widt
         moved(point[rowDim], row);
       moved(point[innerDim], int64_t(column) * width);
       if (shape[innerDim] == 1)
-        point[innerDim] = evaluator.constant(0);
+        point[innerDim] = evaluator.indices.constant(0);
       else
         point[innerDim].step = width > 1;
     }
@@ -187,7 +187,7 @@ void ElementLoop::block(llvm::Value *first, unsigned blockColumns, unsigned widt
   for (auto [result, value] : llvm::zip_equal(llvm::make_filter_range(loop.getResults(), isTile), results))
     for (auto [point, lanes] : llvm::zip_equal(points, value)) {
       Evaluator::Vector vector(evaluator, width, limit);
-      evaluator.store(evaluator.scratchAddress(kernel.plan.storage.lookup(result), shape, point), lanes);
+      evaluator.memory.store(evaluator.addresses.ofStored(kernel.plan.storage.lookup(result), shape, point), lanes);
     }
 }
 

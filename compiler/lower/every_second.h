@@ -1,5 +1,5 @@
 #pragma once
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/address.h"
 
 namespace tilery::lower {
 

@@ -1,6 +1,7 @@
 #pragma once
 // A plan in words, and what of it holds a kernel back: for users who ask for an explanation.
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/lane_index.h"
+#include "compiler/lower/plan.h"
 
 namespace tilery::lower {
 

@@ -11,9 +11,9 @@ namespace tilery::lower {
 
 void KernelEmitter::loadOp(tile::LoadOp op) {
   auto read = [&](ArrayRef<Index> point) {
-    Address where = evaluator.addressOf(op, point);
+    Address where = evaluator.addresses.ofAccess(op, point);
     Lanes other = op.getOther() && where.exists ? evaluator.value(op.getOther(), point) : nullptr;
-    return evaluator.load(where, other);
+    return evaluator.memory.load(where, other);
   };
   auto tensor = dyn_cast<RankedTensorType>(op.getType());
   if (!tensor) {
@@ -23,7 +23,7 @@ void KernelEmitter::loadOp(tile::LoadOp op) {
   explain::oneByOne(op, "the load is volatile");
   int buffer = plan.storage.lookup(op.getResult());
   forEach(tensor.getShape(), [&](ArrayRef<Index> point) {
-    evaluator.store(evaluator.scratchAddress(buffer, tensor.getShape(), point), read(point));
+    evaluator.memory.store(evaluator.addresses.ofStored(buffer, tensor.getShape(), point), read(point));
   });
 }
 
@@ -32,20 +32,20 @@ void KernelEmitter::storeOp(tile::StoreOp op) {
     explain::oneByOne(op, op.getIsVolatile() ? "the store is volatile" : "lanes of the store may meet");
   forEach(tile::shapeOf(op.getValue().getType()), [&](ArrayRef<Index> point) {
     Lanes value = evaluator.value(op.getValue(), point);
-    Address where = evaluator.addressOf(op, point);
-    when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, value); });
+    Address where = evaluator.addresses.ofAccess(op, point);
+    when(std::exchange(where.exists, nullptr), [&] { evaluator.memory.store(where, value); });
   });
 }
 
 void KernelEmitter::bufferLoadOp(tile::BufferLoadOp op) {
-  evaluator.scalars[op] = evaluator.load(evaluator.bufferAddress(op.getBuffer(), {}));
+  evaluator.scalars[op] = evaluator.memory.load(evaluator.addresses.ofBuffer(op.getBuffer(), {}));
 }
 
 void KernelEmitter::bufferStoreOp(tile::BufferStoreOp op) {
-  Address where = evaluator.bufferAddress(op.getBuffer(), {});
+  Address where = evaluator.addresses.ofBuffer(op.getBuffer(), {});
   if (op.getMask())
     where.exists = e.band(where.exists, evaluator.scalar(op.getMask()));
-  when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, evaluator.scalar(op.getValue())); });
+  when(std::exchange(where.exists, nullptr), [&] { evaluator.memory.store(where, evaluator.scalar(op.getValue())); });
 }
 
 Point KernelEmitter::elementPoint(OperandRange indices, ArrayRef<int64_t> shape, Lanes &inside) {
@@ -66,27 +66,27 @@ Point KernelEmitter::elementPoint(OperandRange indices, ArrayRef<int64_t> shape,
 Address KernelEmitter::elementAddress(Value buffer, OperandRange indices) {
   Lanes inside = nullptr;
   Point point = elementPoint(indices, cast<tile::BufferType>(buffer.getType()).getShape(), inside);
-  Address where = evaluator.bufferAddress(buffer, point);
+  Address where = evaluator.addresses.ofBuffer(buffer, point);
   where.exists = e.band(where.exists, inside);
   return where;
 }
 
 void KernelEmitter::elementLoadOp(tile::ElementLoadOp op) {
-  evaluator.scalars[op] = evaluator.load(elementAddress(op.getBuffer(), op.getIndices()));
+  evaluator.scalars[op] = evaluator.memory.load(elementAddress(op.getBuffer(), op.getIndices()));
 }
 
 void KernelEmitter::elementStoreOp(tile::ElementStoreOp op) {
   if (op->getParentOfType<scf::ForOp>() && !runsInThreads(op))
     explain::oneByOne(op, "a serial loop stores elements of a buffer");
   Address where = elementAddress(op.getBuffer(), op.getIndices());
-  when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, evaluator.scalar(op.getValue())); });
+  when(std::exchange(where.exists, nullptr), [&] { evaluator.memory.store(where, evaluator.scalar(op.getValue())); });
 }
 
 void KernelEmitter::elementUpdateOp(tile::ElementUpdateOp op) {
   Address where = elementAddress(op.getBuffer(), op.getIndices());
-  llvm::Value *old = evaluator.load(where);
+  llvm::Value *old = evaluator.memory.load(where);
   llvm::Value *fresh = combined(e, op.getKind(), op.getValue().getType(), old, evaluator.scalar(op.getValue()));
-  when(std::exchange(where.exists, nullptr), [&] { evaluator.store(where, fresh); });
+  when(std::exchange(where.exists, nullptr), [&] { evaluator.memory.store(where, fresh); });
   evaluator.scalars[op] = old;
 }
 
@@ -112,7 +112,7 @@ void KernelEmitter::atomically(Operation *op, llvm::function_ref<Address(ArrayRe
       old = merged;
     }
     if (tensor && !result.use_empty())
-      evaluator.store(evaluator.scratchAddress(plan.storage.lookup(result), tensor.getShape(), point), old);
+      evaluator.memory.store(evaluator.addresses.ofStored(plan.storage.lookup(result), tensor.getShape(), point), old);
     else
       evaluator.scalars[result] = old;
   });
@@ -125,7 +125,7 @@ void KernelEmitter::atomicRmwOp(tile::AtomicRmwOp op) {
   if (!once)
     ordered.release();
   atomically(
-      op, [&](ArrayRef<Index> point) { return evaluator.address(op.getPlace(), point); },
+      op, [&](ArrayRef<Index> point) { return evaluator.addresses.ofPlace(op.getPlace(), point); },
       [&](llvm::Value *pointer, ArrayRef<Index> point) {
         if (once)
           ordered.release();
@@ -143,7 +143,7 @@ void KernelEmitter::atomicCasOp(tile::AtomicCasOp op) {
   auto &b = e.b;
   Type element = elementOf(op.getExpected());
   llvm::Type *bits = b.getIntNTy(elementBytes(element) * 8);
-  auto where = [&](ArrayRef<Index> point) { return evaluator.address(op.getPlace(), point); };
+  auto where = [&](ArrayRef<Index> point) { return evaluator.addresses.ofPlace(op.getPlace(), point); };
   atomically(op, where, [&](llvm::Value *pointer, ArrayRef<Index> point) -> llvm::Value * {
     auto toBits = [&](Value v) -> llvm::Value * {
       llvm::Value *value = e.toMemory(evaluator.value(v, point), element);

@@ -3,6 +3,7 @@
 #include "compiler/lower/explain_plan.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
+#include "compiler/lower/runs.h"
 #include "compiler/lower/aliasing.h"
 #include "compiler/lower/still_steps.h"
 #include "compiler/lower/turned.h"
@@ -51,11 +52,11 @@ SmallVector<Lanes> NestEmitter::loop(llvm::Value *from, llvm::Value *to, int64_t
   SmallVector<Lanes> inside;
   for (Lanes value : init)
     inside.push_back(loop.carry(value));
-  evaluator.enterLoop(ownEnd ? ownEnd : rowEnd);
+  evaluator.levels.enter(ownEnd ? ownEnd : rowEnd);
   llvm::Instruction *outerEnd = std::exchange(rowEnd, nullptr);
   SmallVector<Lanes> carried = body(counter, inside);
   rowEnd = outerEnd;
-  evaluator.leaveLoop();
+  evaluator.levels.leave();
   llvm::Value *next = b.CreateAdd(counter, e.i64(step), "", true, true);
   llvm::BasicBlock *latch = b.GetInsertBlock();
   SmallVector<llvm::Value *> again{next};
@@ -124,7 +125,7 @@ bool NestEmitter::emit(const Nest &n) {
   static_cast<NestState &>(*this) = NestState();
   nest = &n;
   Evaluator::Body scope(evaluator);
-  point.assign(n.shape.size(), evaluator.constant(0));
+  point.assign(n.shape.size(), evaluator.indices.constant(0));
   innerDim = n.shape.size() - 1;
   bool reduces = false, reducesRows = false; // their order of combination fixes the inner dimension
   for (const Sink &sink : n.sinks) {
@@ -142,7 +143,7 @@ bool NestEmitter::emit(const Nest &n) {
     ofTile = n.shape;
     asRow = {{ShapedType::getNumElements(n.shape)}, n.sinks};
     nest = &asRow;
-    point.assign(1, evaluator.constant(0));
+    point.assign(1, evaluator.indices.constant(0));
     innerDim = 0;
   }
   for (const Sink &sink : n.sinks)
@@ -185,7 +186,7 @@ bool NestEmitter::hasShortRows() const {
            llvm::all_of(def->getOperands(), inPlace);
   };
   ArrayRef<int64_t> shape = nest->shape;
-  return evaluator.readsSquares() && shape[innerDim] < int64_t(lanes) && ShapedType::getNumElements(shape) >= int64_t(lanes) &&
+  return !evaluator.threads && shape[innerDim] < int64_t(lanes) && ShapedType::getNumElements(shape) >= int64_t(lanes) &&
          llvm::all_of(shape.drop_front(), llvm::isPowerOf2_64) &&
          llvm::all_of(
              nest->sinks,
@@ -229,8 +230,7 @@ tile::AccessOp NestEmitter::storedInRuns() const {
   auto access = store.getPlace().getDefiningOp<tile::AccessOp>();
   if (!isComputed(store.getValue()) || !access || access.isStrided(innerDim) || access.getBound(innerDim).size() == 2)
     return {};
-  bool mayRun = evaluator.mayRun(access.getSteps()[innerDim], elementOf(store.getValue()), lanes);
-  return mayRun ? access : tile::AccessOp();
+  return mayRun(evaluator.e, access.getSteps()[innerDim], elementOf(store.getValue()), lanes) ? access : tile::AccessOp();
 }
 
 void NestEmitter::inSegmentsOrRuns(tile::AccessOp access) {
@@ -257,8 +257,8 @@ void NestEmitter::withRuns(tile::AccessOp access) {
   }
   Lanes all = loop(e.i64(0), e.i64(nest->shape[innerDim]), lanes, false, {b.getTrue()}, [&](llvm::Value *j, ArrayRef<Lanes> so) {
     Evaluator::Vector vector(evaluator, lanes);
-    Index index{j, 1, nullptr, evaluator.level(), lanes};
-    return SmallVector<Lanes>{b.CreateAnd(so[0], evaluator.inRuns(access, innerDim, index, table))};
+    Index index{j, 1, nullptr, evaluator.levels.current(), lanes};
+    return SmallVector<Lanes>{b.CreateAnd(so[0], fillTable(evaluator, access, innerDim, index, table))};
   })[0];
   llvm::SaveAndRestore vectors(wholeVectors, true); // as the table has them
   twice(all, [&](bool runs) {
@@ -286,11 +286,11 @@ void NestEmitter::outer(unsigned dim) {
   if (dim == together)
     return rowsFrom(dim, range);
   loop(range.from, range.to, 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
-    point[dim] = Index{i, 0, nullptr, evaluator.level(), 1, int(dim)};
+    point[dim] = Index{i, 0, nullptr, evaluator.levels.current(), 1, int(dim)};
     outer(dim + 1);
     return SmallVector<Lanes>();
   });
-  point[dim] = evaluator.constant(0);
+  point[dim] = evaluator.indices.constant(0);
 }
 
 // Whether all of these scalars are that number, and there are some (i1).
@@ -334,7 +334,7 @@ void NestEmitter::inner() {
     hasStreamed = true;
   };
   auto anywhere = [&] {
-    bool mayBeStill = wide && !square && ofTile.empty() && evaluator.readsSquares();
+    bool mayBeStill = wide && !square && ofTile.empty() && !evaluator.threads;
     SmallVector<Value> steps = mayBeStill ? stepsOfLoads(evaluator.plan, *nest, innerDim) : SmallVector<Value>();
     twice(areAll(evaluator, steps, 0), [&](bool still) {
       explain::Aside rare(still);
@@ -380,9 +380,9 @@ tile::StoreOp NestEmitter::streamable() const {
 void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes limit) {
   Evaluator::Vector vector(evaluator, width, limit);
   bool single = nest->shape[innerDim] == 1;
-  point[innerDim] =
-      single ? evaluator.constant(0) : Index{j, width == 1 ? 0 : 1, nullptr, evaluator.level(), multiple, int(innerDim)};
-  Point at = ofTile.empty() ? point : evaluator.pointOf(point[0], ofTile);
+  point[innerDim] = single ? evaluator.indices.constant(0)
+                           : Index{j, width == 1 ? 0 : 1, nullptr, evaluator.levels.current(), multiple, int(innerDim)};
+  Point at = ofTile.empty() ? point : evaluator.indices.pointOf(point[0], ofTile);
   // Every value is computed before any is written: a tile carried in place may be read by the values of others.
   SmallVector<SmallVector<Lanes, 2>> values;
   unsigned firstPartial = 0;
@@ -403,7 +403,7 @@ void NestEmitter::body(llvm::Value *j, int64_t multiple, unsigned width, Lanes l
       break;
     case Sink::Copy:
       list.push_back(sink.value ? evaluator.value(sink.value, at)
-                                : evaluator.load(evaluator.scratchAddress(sink.source, nest->shape, point)));
+                                : evaluator.memory.load(evaluator.addresses.ofStored(sink.source, nest->shape, point)));
       break;
     case Sink::Reduce:
       for (Value operand : sink.op->getOperands())
@@ -429,17 +429,17 @@ void NestEmitter::commit(const Sink &sink, Lanes value) {
   e.at(sink.op->getLoc());
   explain::Access access(sink.op);
   if (sink.kind == Sink::Store)
-    return evaluator.store(evaluator.addressOf(cast<tile::StoreOp>(sink.op), point), value, bypass);
+    return evaluator.memory.store(evaluator.addresses.ofAccess(cast<tile::StoreOp>(sink.op), point), value, bypass);
   if (sink.kind == Sink::Update)
     return update(cast<tile::AtomicRmwOp>(sink.op), value);
   if (sink.kind == Sink::BufferStore) {
     auto store = cast<tile::BufferStoreOp>(sink.op);
-    Address where = evaluator.bufferAddress(store.getBuffer(), point);
+    Address where = evaluator.addresses.ofBuffer(store.getBuffer(), point);
     if (store.getMask())
       where.exists = e.band(where.exists, evaluator.value(store.getMask(), point));
-    return evaluator.store(where, value);
+    return evaluator.memory.store(where, value);
   }
-  evaluator.store(evaluator.scratchAddress(sink.buffers[0], nest->shape, point), value);
+  evaluator.memory.store(evaluator.addresses.ofStored(sink.buffers[0], nest->shape, point), value);
 }
 
 // A reduction along an outer dimension: the results so far lie in their buffers; lanes are combined in increasing index.
@@ -453,8 +453,8 @@ void NestEmitter::accumulateOuter(const Sink &sink, ArrayRef<Lanes> values) {
   SmallVector<Address> addresses;
   SmallVector<Lanes> before, after, now(values);
   for (int buffer : sink.buffers) {
-    addresses.push_back(evaluator.scratchAddress(buffer, shape, where));
-    before.push_back(evaluator.load(addresses.back()));
+    addresses.push_back(evaluator.addresses.ofStored(buffer, shape, where));
+    before.push_back(evaluator.memory.load(addresses.back()));
   }
   for (Lanes &value : now)
     value = e.splat(value, evaluator.width());
@@ -466,7 +466,7 @@ void NestEmitter::accumulateOuter(const Sink &sink, ArrayRef<Lanes> values) {
   }
   llvm::Value *first = e.b.CreateICmpEQ(point[axis].base, e.i64(0));
   for (auto [address, fresh, combined] : llvm::zip(addresses, now, after))
-    evaluator.store(address, e.b.CreateSelect(first, fresh, combined));
+    evaluator.memory.store(address, e.b.CreateSelect(first, fresh, combined));
 }
 
 // Vectors [j, j + sideBySide * lanes), all of whose lanes exist.
@@ -518,9 +518,9 @@ void NestEmitter::innerBounded(ArrayRef<KnownBound> bounds, const KnownBound *re
   llvm::Value *start = sure.from; // of the main loop
   if (aligned) {
     Point first(point);
-    first[innerDim] = Index{start, 0, nullptr, evaluator.level()};
+    first[innerDim] = Index{start, 0, nullptr, evaluator.levels.current()};
     Evaluator::Vector single(evaluator, 1);
-    Address where = evaluator.address(aligned.getPlace(), first);
+    Address where = evaluator.addresses.ofPlace(aligned.getPlace(), first);
     unsigned bytes = elementBytes(where.element);
     llvm::Value *at = b.CreatePtrToInt(where.pointer, b.getInt64Ty());
     llvm::Value *past = b.CreateUDiv(b.CreateAnd(at, e.i64(bytes * lanes - 1)), e.i64(bytes));

@@ -1,6 +1,6 @@
 #pragma once
 // Emits one nest of the plan: scalar loops over the outer dimensions, vectors along the inner one.
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/scopes.h"
 #include "compiler/lower/segments.h"
 
 namespace tilery::lower {

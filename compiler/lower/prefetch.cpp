@@ -119,9 +119,9 @@ void NestEmitter::prefetch(llvm::Value *j, int64_t count) {
   auto &b = e.b;
   for (Prefetch &p : prefetches) {
     Point at(point);
-    at[innerDim] = Index{j, 0, nullptr, evaluator.level(), 1, int(innerDim)};
+    at[innerDim] = Index{j, 0, nullptr, evaluator.levels.current(), 1, int(innerDim)};
     Evaluator::Vector single(evaluator, 1);
-    llvm::Value *first = b.CreateGEP(b.getInt8Ty(), evaluator.address(p.access, at).pointer, p.distance);
+    llvm::Value *first = b.CreateGEP(b.getInt8Ty(), evaluator.addresses.ofPlace(p.access, at).pointer, p.distance);
     for (int64_t done = 0, bytes = count * bytesOf(p.access); done < bytes; done += lineBytes)
       emitPrefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), first, done), p.write, p.write);
   }

@@ -299,7 +299,8 @@ void NestEmitter::finishRow(ArrayRef<Lanes> all) {
         continue;
       }
       Point outer(point.begin(), point.end() - 1);
-      evaluator.store(evaluator.scratchAddress(evaluator.plan.storage.lookup(result), tensor.getShape(), outer), value);
+      evaluator.memory.store(evaluator.addresses.ofStored(evaluator.plan.storage.lookup(result), tensor.getShape(), outer),
+                             value);
     }
   }
 }

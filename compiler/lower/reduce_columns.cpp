@@ -123,7 +123,7 @@ void NestEmitter::columns(llvm::Value *j, int64_t multiple, unsigned width, unsi
             square.emplace(evaluator, rows);
           vectors([&](unsigned i) { // not interleaved: what a row's vectors share is computed by the first one
             for (llvm::Value *row : rows) {
-              point[*down] = Index{row, 0, nullptr, evaluator.level(), 1, int(*down)};
+              point[*down] = Index{row, 0, nullptr, evaluator.levels.current(), 1, int(*down)};
               llvm::SaveAndRestore current(columnSums, llvm::MutableArrayRef<Lanes>(now).slice(i * each, each));
               body(at[i], multiple, width, limit);
             }
@@ -149,20 +149,21 @@ void NestEmitter::columns(llvm::Value *j, int64_t multiple, unsigned width, unsi
     walk(row, sure.to);
   }
   walk(row, e.i64(rows));
-  point[*down] = evaluator.constant(0);
+  point[*down] = evaluator.indices.constant(0);
   SmallVector<int64_t> shape(nest->shape);
   shape.erase(shape.begin() + *down);
   ArrayRef<Lanes> left = sums;
   vectors([&](unsigned i) {
     Evaluator::Vector vector(evaluator, width, limit);
     Point where(point);
-    where[innerDim] = nest->shape[innerDim] == 1 ? evaluator.constant(0)
-                                                 : Index{at[i], width == 1 ? 0 : 1, nullptr, evaluator.level(), multiple};
+    where[innerDim] = nest->shape[innerDim] == 1
+                          ? evaluator.indices.constant(0)
+                          : Index{at[i], width == 1 ? 0 : 1, nullptr, evaluator.levels.current(), multiple};
     where.erase(where.begin() + *down);
     for (const Sink &sink : nest->sinks)
       if (sink.kind == Sink::Reduce)
         for (int buffer : sink.buffers) {
-          evaluator.store(evaluator.scratchAddress(buffer, shape, where), left.front());
+          evaluator.memory.store(evaluator.addresses.ofStored(buffer, shape, where), left.front());
           left = left.drop_front();
         }
   });

@@ -50,7 +50,7 @@ private:
 
 // The dimension whose rows share what they read. Not where threads share a program, nor where the order of elements may matter.
 std::optional<unsigned> NestEmitter::rowsTogether() const {
-  if (!evaluator.readsSquares() || !reductions.empty() || down || wholeVectors || !ofTile.empty() || lanes == 1 ||
+  if (evaluator.threads || !reductions.empty() || down || wholeVectors || !ofTile.empty() || lanes == 1 ||
       nest->shape[innerDim] < int64_t(lanes) || !innerDim)
     return std::nullopt;
   unsigned dim = innerDim - 1;
@@ -97,9 +97,9 @@ void NestEmitter::rowsFrom(unsigned dim, Range range) {
       llvm::Value *step = evaluator.wide(access.getSteps()[innerDim]);
       rowsApart = b.CreateAnd(b.CreateICmpUGE(row, size), b.CreateICmpEQ(step, e.i64(1)));
     }
-  point[dim] = Index{range.from, 0, nullptr, evaluator.level(), 1, int(dim)};
+  point[dim] = Index{range.from, 0, nullptr, evaluator.levels.current(), 1, int(dim)};
   outer(dim + 1);
-  point[dim] = evaluator.constant(0);
+  point[dim] = evaluator.indices.constant(0);
 }
 
 // So many at once where all of them exist and a store's do not overlap, else one.
@@ -113,8 +113,8 @@ void NestEmitter::innerRows(ArrayRef<KnownBound> bounds, ArrayRef<KnownBound> al
   Loop loop(b, block(), block());
   loop.enter(b.CreateICmpSLT(from, rowsEnd));
   llvm::Value *first = loop.carry(from);
-  evaluator.enterLoop(outside);
-  point[dim] = Index{first, 0, nullptr, evaluator.level(), 1, int(dim)};
+  evaluator.levels.enter(outside);
+  point[dim] = Index{first, 0, nullptr, evaluator.levels.current(), 1, int(dim)};
   auto behind = [&](int64_t rows) { return rows ? b.CreateAdd(first, e.i64(rows), "", true, true) : first; };
   llvm::Value *atOnce = e.band(rowsApart, b.CreateICmpSLE(behind(rowsAtMost), rowsEnd));
   SmallVector<Index> rows;
@@ -131,7 +131,7 @@ void NestEmitter::innerRows(ArrayRef<KnownBound> bounds, ArrayRef<KnownBound> al
     llvm::SaveAndRestore<std::optional<unsigned>> single(together, atOnce ? together : std::nullopt);
     atOnce ? rowsAtOnce(rows, bounds, restriction) : inner();
   });
-  evaluator.leaveLoop();
+  evaluator.levels.leave();
   loop.repeat(next, b.CreateICmpSLT(next, rowsEnd));
   loop.leave();
 }

@@ -16,45 +16,32 @@ static bool isSmall(Value value) {
 }
 
 /// In the current segment: from the element `from` on (i64, null: any), up to `to`, and only where `sure` (i1, null: yes) holds.
-struct Evaluator::Held {
+struct SegmentValues::Held {
   llvm::Value *from = nullptr, *to = nullptr, *sure = nullptr;
   Lanes others = nullptr; // what else must hold, lane by lane
   unsigned level = 0;     // where the three are known
 };
 
-// The first element of the current segment; null: there is none, or what is known in it need not hold where it begins.
-const Index *Evaluator::startOfSegment() const {
-  const Index *start = nullptr;
-  for (const InSegment &known : state.segment) {
-    if (known.foreseen)
-      return nullptr;
-    for (const Index &index : known.first)
-      if (index.loop == known.loop)
-        start = &index;
-  }
-  return start;
-}
-
 // Whether the number can be computed where the segment begins: of nothing that lies in scratch memory, for what the nest itself defines is
 // not there yet.
-bool Evaluator::isKnownAhead(Value number, ArrayRef<Index> point, llvm::SmallPtrSetImpl<const void *> &seen) {
+bool SegmentValues::isKnownAhead(Value number, ArrayRef<Index> point, llvm::SmallPtrSetImpl<const void *> &seen) {
   if (!isa<RankedTensorType>(number.getType()) || !seen.insert(number.getAsOpaquePointer()).second)
     return true;
   const Index *moved, *first;
-  if (segmentOf(number, point, moved, first))
+  if (find(number, point, moved, first))
     return true;
   Operation *op = number.getDefiningOp();
-  if (!op || !plan.isVirtual(number))
+  if (!op || !ev.plan.isVirtual(number))
     return false;
   if (isa<tile::SplatOp, tile::RangeOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
     return true;
   if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op))
-    return isKnownAhead(op->getOperand(0), operandPoint(op, point), seen);
+    return isKnownAhead(op->getOperand(0), ev.indices.operandPoint(op, point), seen);
   return isElementwise(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return isKnownAhead(operand, point, seen); });
 }
 
 // Whether the comparison is one of numbers that stay, or of which one gains one on the other with each element.
-bool Evaluator::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, const Index &start, Held &held) {
+bool SegmentValues::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, const Index &start, Held &held) {
   using Predicate = arith::CmpIPredicate;
   auto &b = e.b;
   Predicate predicate = compare.getPredicate();
@@ -62,7 +49,7 @@ bool Evaluator::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, c
   if (predicate < Predicate::slt || predicate > Predicate::sge || !isKnownAhead(compare.getLhs(), point, seen) ||
       !isKnownAhead(compare.getRhs(), point, seen))
     return false;
-  Linear left = linear(compare.getLhs(), point), right = linear(compare.getRhs(), point);
+  Linear left = ev.linear(compare.getLhs(), point), right = ev.linear(compare.getRhs(), point);
   int64_t step = left.step - right.step;
   if (left.lanes || right.lanes || std::abs(step) > 1)
     return false;
@@ -70,9 +57,9 @@ bool Evaluator::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, c
   for (Index &index : first)
     if (index.loop == start.loop)
       index = start;
-  left = linear(compare.getLhs(), first), right = linear(compare.getRhs(), first);
+  left = ev.linear(compare.getLhs(), first), right = ev.linear(compare.getRhs(), first);
   held.level = std::max({held.level, left.level, right.level, start.level});
-  AtLevel at(*this, held.level);
+  AtLevel at(ev.levels, held.level);
   if (!step) {
     Lanes sides[] = {left.base, right.base};
     held.sure = e.band(held.sure, emitElementwise(e, compare, sides));
@@ -100,38 +87,38 @@ bool Evaluator::heldByComparison(arith::CmpIOp compare, ArrayRef<Index> point, c
   return true;
 }
 
-void Evaluator::holdTogether(Value condition, ArrayRef<Index> point, const Index &start, Held &held) {
+void SegmentValues::holdTogether(Value condition, ArrayRef<Index> point, const Index &start, Held &held) {
   Operation *op = condition.getDefiningOp();
-  if (op && plan.isVirtual(condition) && isa<RankedTensorType>(condition.getType()) && !inSegment(condition, point)) {
+  if (op && ev.plan.isVirtual(condition) && isa<RankedTensorType>(condition.getType()) && !linear(condition, point)) {
     if (isa<arith::AndIOp>(op)) {
       for (Value side : op->getOperands())
         holdTogether(side, point, start, held);
       return;
     }
     if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op))
-      return holdTogether(op->getOperand(0), operandPoint(op, point), start, held);
+      return holdTogether(op->getOperand(0), ev.indices.operandPoint(op, point), start, held);
     if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-      if (compare.getPredicate() == arith::CmpIPredicate::slt && surelyBelow(compare.getLhs(), compare.getRhs(), point))
+      if (compare.getPredicate() == arith::CmpIPredicate::slt && ev.surelyBelow(compare.getLhs(), compare.getRhs(), point))
         return;
       if (heldByComparison(compare, point, start, held))
         return;
     }
   }
-  Lanes answer = value(condition, point);
+  Lanes answer = ev.value(condition, point);
   if (e.lanesOf(answer) != 1) {
     held.others = e.band(held.others, answer);
     return;
   }
   held.level = std::max(held.level, levelOf(point));
-  AtLevel at(*this, held.level);
+  AtLevel at(ev.levels, held.level);
   held.sure = e.band(held.sure, answer);
 }
 
 // Positions are those of all masks, and both ends those of all vectors.
-Lanes Evaluator::heldInSegment(Operation *op, ArrayRef<Index> point, RowCondition *row) {
+Lanes SegmentValues::held(Operation *op, ArrayRef<Index> point, RowCondition *row) {
   constexpr int64_t beyond = 1 << 30; // of any row
   auto &b = e.b;
-  const Index *found = state.lanes > 1 ? startOfSegment() : nullptr;
+  const Index *found = ev.width() > 1 ? start() : nullptr;
   const Index *moved = nullptr;
   for (const Index &index : point) {
     if (found && index.loop == found->loop && index.step == 1 && !index.lanes && !moved)
@@ -158,17 +145,17 @@ Lanes Evaluator::heldInSegment(Operation *op, ArrayRef<Index> point, RowConditio
   auto lanes = [&](llvm::Value *bound) {
     bound = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, bound, e.i64(0));
     bound = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, bound, e.i64(beyond));
-    return e.splat(b.CreateTrunc(bound, type), state.lanes);
+    return e.splat(b.CreateTrunc(bound, type), ev.width());
   };
   llvm::Value *from = nullptr, *to = nullptr;
   {
-    AtLevel at(*this, held.level);
+    AtLevel at(ev.levels, held.level);
     if (held.sure) // as a mask of its own it would be widened to lanes
       held.to = b.CreateSelect(held.sure, held.to ? held.to : e.i64(beyond), e.i64(0));
     from = held.from ? lanes(held.from) : nullptr;
     to = held.to ? lanes(held.to) : nullptr;
   }
-  llvm::Value *position = b.CreateAdd(e.splat(b.CreateTrunc(moved->base, type), state.lanes), e.iota(type, state.lanes));
+  llvm::Value *position = b.CreateAdd(e.splat(b.CreateTrunc(moved->base, type), ev.width()), e.iota(type, ev.width()));
   Lanes result = held.others;
   if (from)
     result = e.band(result, b.CreateICmpSGE(position, from));
@@ -179,19 +166,19 @@ Lanes Evaluator::heldInSegment(Operation *op, ArrayRef<Index> point, RowConditio
   return result;
 }
 
-Lanes Evaluator::withinRow(Value mask, ArrayRef<Index> at, RowCondition &row) {
+Lanes SegmentValues::withinRow(Value mask, ArrayRef<Index> at, RowCondition &row) {
   Value inner = mask;
   Point point(at);
   Operation *op = mask.getDefiningOp();
-  for (; op && plan.isVirtual(inner) && isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
+  for (; op && ev.plan.isVirtual(inner) && isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp>(op);
        op = inner.getDefiningOp()) {
-    point = operandPoint(op, point);
+    point = ev.indices.operandPoint(op, point);
     inner = op->getOperand(0);
   }
-  if (op && plan.isVirtual(inner) && isa<arith::AndIOp>(op) && !inSegment(inner, point))
-    if (Lanes held = heldInSegment(op, point, &row))
-      return held;
-  Lanes all = value(mask, at);
+  if (op && ev.plan.isVirtual(inner) && isa<arith::AndIOp>(op) && !linear(inner, point))
+    if (Lanes lanes = held(op, point, &row))
+      return lanes;
+  Lanes all = ev.value(mask, at);
   if (e.lanesOf(all) != 1)
     return all;
   row = {all, levelOf(at)};
@@ -199,25 +186,38 @@ Lanes Evaluator::withinRow(Value mask, ArrayRef<Index> at, RowCondition &row) {
 }
 
 // Vectors of 64-bit numbers are two of registers each, and so are their masks.
-Lanes Evaluator::comparedInSegment(arith::CmpIOp compare, ArrayRef<Index> point) {
+Lanes SegmentValues::compared(arith::CmpIOp compare, ArrayRef<Index> point) {
   constexpr int64_t mostStep = 1 << 20; // times lanes in 32 bits
   auto &b = e.b;
-  if (state.segment.empty() || state.lanes == 1 || !elementOf(compare.getLhs()).isInteger(64) ||
+  if (ev.known().segment.empty() || ev.width() == 1 || !elementOf(compare.getLhs()).isInteger(64) ||
       compare.getPredicate() > arith::CmpIPredicate::sge || !isSmall(compare.getLhs()) || !isSmall(compare.getRhs()))
     return nullptr;
-  Linear left = linear(compare.getLhs(), point), right = linear(compare.getRhs(), point);
-  int64_t step = left.step - right.step, beyond = std::abs(step) * state.lanes;
+  Linear left = ev.linear(compare.getLhs(), point), right = ev.linear(compare.getRhs(), point);
+  int64_t step = left.step - right.step, beyond = std::abs(step) * ev.width();
   if (left.lanes || right.lanes || !step || std::abs(step) > mostStep)
     return nullptr;
-  AtLevel at(*this, std::max(left.level, right.level));
+  AtLevel at(ev.levels, std::max(left.level, right.level));
   llvm::Value *apart = b.CreateSub(right.base, left.base); // lane * step is compared with it
   apart = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, apart, e.i64(-beyond));
   apart = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, apart, e.i64(beyond));
-  llvm::Value *lanes = e.iota(b.getInt32Ty(), state.lanes);
+  llvm::Value *lanes = e.iota(b.getInt32Ty(), ev.width());
   if (step != 1)
-    lanes = b.CreateMul(lanes, e.splat(b.getInt32(step), state.lanes));
-  Lanes sides[] = {lanes, e.splat(b.CreateTrunc(apart, b.getInt32Ty()), state.lanes)};
+    lanes = b.CreateMul(lanes, e.splat(b.getInt32(step), ev.width()));
+  Lanes sides[] = {lanes, e.splat(b.CreateTrunc(apart, b.getInt32Ty()), ev.width())};
   return emitElementwise(e, compare, sides);
+}
+
+void SegmentValues::add(RowCondition &row, Lanes mask, unsigned level) {
+  if (ev.threads)
+    return;
+  RowCondition own{mask, level};
+  if (e.lanesOf(mask) != 1)
+    own = conditions.lookup(mask);
+  if (!own.exists)
+    return;
+  row.level = std::max(row.level, own.level);
+  AtLevel at(ev.levels, row.level);
+  row.exists = e.band(row.exists, own.exists);
 }
 
 } // namespace tilery::lower

@@ -34,7 +34,7 @@ std::optional<CountingSum> countingSum(Value sum) {
 Point Segments::pointOf(const Steady &steady, const Index &inRow) {
   Point at;
   for (int loop : steady.loops)
-    at.push_back(loop < 0 ? evaluator.constant(0) : loop == int(dim) ? inRow : point[loop]);
+    at.push_back(loop < 0 ? evaluator.indices.constant(0) : loop == int(dim) ? inRow : point[loop]);
   return at;
 }
 
@@ -42,7 +42,7 @@ llvm::Value *Segments::divisorOf(const Steady &steady) {
   Operation *op = steady.result.getDefiningOp();
   if (!steady.moves || !isa<tile::DivOp, tile::RemOp>(op))
     return nullptr;
-  return evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.constant(0))).base;
+  return evaluator.linear(op->getOperand(1), pointOf(steady, evaluator.indices.constant(0))).base;
 }
 
 llvm::Value *Segments::longest() {
@@ -149,7 +149,7 @@ void Segments::know(Evaluator::Segment &segment, const Index &first, bool forese
 }
 
 SmallVector<Steady> NestEmitter::steadyInRow(RowPlaces *places) const {
-  if (!evaluator.readsSquares() || square || down || wholeVectors || !ofTile.empty() ||
+  if (evaluator.threads || square || down || wholeVectors || !ofTile.empty() ||
       nest->shape[innerDim] < 2 * int64_t(std::max(lanes, leastSegment)) || lanes == 1)
     return {};
   return findSteady(evaluator.plan, *nest, int(innerDim), e.options.target.machine.maskedBits, nullptr, places);
@@ -172,8 +172,8 @@ void NestEmitter::inSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bound
   llvm::Value *start = loop.carry(row.from);
   for (Lanes &partial : partials)
     partial = loop.carry(partial);
-  evaluator.enterLoop(outside);
-  Index first{start, 0, nullptr, evaluator.level(), 1, int(innerDim)};
+  evaluator.levels.enter(outside);
+  Index first{start, 0, nullptr, evaluator.levels.current(), 1, int(innerDim)};
   llvm::Value *isBefore = b.CreateICmpSLT(start, sure.from), *isBehind = b.CreateICmpSGE(start, sure.to);
   llvm::Value *end = b.CreateSelect(isBefore, sure.from, b.CreateSelect(isBehind, row.to, sure.to));
   end = segments.endFrom(first, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, row.to));
@@ -183,7 +183,7 @@ void NestEmitter::inSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bound
     segments.know(known, first, /*foreseen=*/false);
     end = body(segments, {first, end, holds});
   }
-  evaluator.leaveLoop();
+  evaluator.levels.leave();
   SmallVector<llvm::Value *> next{end};
   next.append(partials);
   loop.repeat(next, b.CreateICmpSLT(end, row.to));
@@ -268,47 +268,6 @@ void Evaluator::Segment::add(const Steady &steady, const Point &first) {
   if (!steady.chosen)
     at.base = evaluator.e.b.CreateSExtOrTrunc(evaluator.value(steady.result, first), evaluator.e.b.getInt64Ty());
   evaluator.state.segment.push_back({steady.result, first, loop, at, steady.chosen, steady.foreseen});
-}
-
-const InSegment *Evaluator::segmentOf(Value tile, ArrayRef<Index> point, const Index *&moved, const Index *&first) const {
-  for (const InSegment &known : state.segment) {
-    if (known.tile != tile)
-      continue;
-    moved = first = nullptr;
-    bool there = true;
-    for (auto [index, start] : llvm::zip_equal(point, known.first)) {
-      bool moves = start.loop == known.loop;
-      there &= moves ? index.loop == known.loop && !index.lanes : index.uniform() && index.base == start.base;
-      if (moves)
-        std::tie(moved, first) = std::pair(&index, &start);
-    }
-    if (there)
-      return &known;
-  }
-  return nullptr;
-}
-
-Value Evaluator::chosenInSegment(Value tile, ArrayRef<Index> point) const {
-  const Index *moved, *first;
-  const InSegment *known = segmentOf(tile, point, moved, first);
-  return known ? known->chosen : Value();
-}
-
-std::optional<Linear> Evaluator::inSegment(Value tile, ArrayRef<Index> point) {
-  const Index *moved, *first;
-  const InSegment *known = segmentOf(tile, point, moved, first);
-  if (!known)
-    return std::nullopt;
-  if (known->chosen)
-    return linear(known->chosen, point);
-  Linear result = known->at;
-  if (!result.step)
-    return result;
-  result.level = moved->level;
-  AtLevel at(*this, result.level);
-  result.base = e.b.CreateAdd(result.base, e.b.CreateMul(e.b.CreateSub(moved->base, first->base), e.i64(result.step)));
-  result.step *= moved->step;
-  return result;
 }
 
 } // namespace tilery::lower

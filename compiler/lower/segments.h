@@ -1,6 +1,7 @@
 #pragma once
 // Where the index arithmetic of a row changes, at run time.
 #include "compiler/lower/evaluator.h"
+#include "compiler/lower/steady.h"
 
 namespace tilery::lower {
 

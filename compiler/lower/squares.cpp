@@ -3,122 +3,22 @@
 // square, not once for each.
 #include "compiler/explain/findings.h"
 #include "compiler/lower/nest.h"
+#include "compiler/lower/square_reads.h"
 #include "compiler/lower/turned.h"
-#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
 namespace tilery::lower {
 namespace {
-/// Within these shuffles are one instruction, and loads fill parts of a vector.
-constexpr unsigned laneBytes = 16;
-
 /// Of constants a constant, so that code that never runs is not emitted.
 llvm::Value *larger(llvm::IRBuilder<> &b, llvm::Value *x, llvm::Value *y) { return b.CreateSelect(b.CreateICmpSGT(x, y), x, y); }
-
-/// rows[i] is in each piece of rows.size() lanes a row of a square: rows and lanes change places in all of them.
-void transposePieces(llvm::IRBuilder<> &b, SmallVectorImpl<llvm::Value *> &rows) {
-  int size = rows.size(), lanes = llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements();
-  SmallVector<int> halves[2];
-  for (int half : {0, 1})
-    for (int lane = 0; lane < lanes; ++lane) {
-      int inPiece = lane % size;
-      halves[half].push_back(lane - inPiece + half * size / 2 + inPiece / 2 + inPiece % 2 * lanes);
-    }
-  // Interleaved with the row half of them away, the numbers of row and lane turn by a bit.
-  for (int done = 1; done < size; done *= 2) {
-    SmallVector<llvm::Value *> next;
-    for (int i = 0; i < size / 2; ++i)
-      for (const SmallVector<int> &half : halves)
-        next.push_back(b.CreateShuffleVector(rows[i], rows[i + size / 2], half));
-    rows = std::move(next);
-  }
-}
 } // namespace
-
-/// Lanes of a square's row: pieces of its rows are loaded, as many side by side as the lanes have room for.
-Lanes Evaluator::fromSquare(Value tile, ArrayRef<Index> point, unsigned dim,
-                            llvm::function_ref<Address(ArrayRef<Index>)> addressAt) {
-  ArrayRef<llvm::Value *> square = state.square;
-  if (square.empty() || !point[dim].uniform() || !llvm::is_contained(square, point[dim].base))
-    return nullptr;
-  std::optional<unsigned> along;
-  for (auto [d, index] : llvm::enumerate(point))
-    if (!index.uniform()) {
-      if (along || index.lanes)
-        return nullptr;
-      along = d;
-    }
-  Type type = elementOf(tile);
-  unsigned rows = square.size(), count = std::min({laneBytes / elementBytes(type), rows, state.lanes});
-  if (!along || count < 2)
-    return nullptr;
-  auto &b = e.b;
-  SmallVector<llvm::Value *> loaded; // by row of pieces, by lane
-  {
-    Vector few(*this, count);
-    SmallVector<Address> places;
-    unsigned lanes = few.outside();
-    for (unsigned first = 0; first < rows; first += count)
-      for (unsigned lane = 0; lane < lanes; ++lane) {
-        Point at(point);
-        const Index &lanesAt = point[*along];
-        at[*along] = Index{b.CreateAdd(lanesAt.base, e.i64(lane * lanesAt.step)), 0, nullptr, lanesAt.level, 1, lanesAt.loop};
-        at[dim] = Index{square[first], 1, nullptr, point[dim].level, 1, point[dim].loop};
-        places.push_back(addressAt(at));
-        if (places.back().exists || places.back().offsets || places.back().step != 1)
-          return nullptr;
-      }
-    for (const Address &place : places) {
-      auto *read = b.CreateAlignedLoad(e.vectorOf(e.memoryType(type), count), place.pointer, llvm::Align(elementBytes(type)));
-      place.annotate(read);
-      loaded.push_back(read);
-    }
-  }
-  Lanes result = nullptr;
-  for (ArrayRef<llvm::Value *> parts(loaded); !parts.empty(); parts = parts.drop_front(state.lanes)) {
-    SmallVector<llvm::Value *> pieces;
-    for (unsigned i = 0; i < count; ++i) {
-      SmallVector<llvm::Value *> sideBySide;
-      for (unsigned lane = i; lane < state.lanes; lane += count)
-        sideBySide.push_back(parts[lane]);
-      pieces.push_back(sideBySide.size() == 1 ? sideBySide[0] : llvm::concatenateVectors(b, sideBySide));
-    }
-    transposePieces(b, pieces);
-    for (llvm::Value *piece : pieces) {
-      Point at(point);
-      at[dim].base = square.front();
-      square = square.drop_front();
-      Lanes lanes = e.fromMemory(piece, type);
-      provide(tile, at, lanes);
-      if (at[dim].base == point[dim].base)
-        result = lanes;
-    }
-  }
-  return result;
-}
-
-Lanes Evaluator::loadedFromSquare(tile::LoadOp load, ArrayRef<Index> point) {
-  auto access = load.getPlace().getDefiningOp<tile::AccessOp>();
-  std::optional<unsigned> dim =
-      state.square.empty() || load.getIsVolatile() ? std::nullopt : neighbourDim(load.getPlace(), state.counting);
-  if (!dim || access.getResidual() || access.getBound(*dim).size() == 1)
-    return nullptr;
-  return fromSquare(load, point, *dim, [&](ArrayRef<Index> at) { return addressOf(load, at); });
-}
-
-Lanes Evaluator::storedFromSquare(int buffer, Value tile, ArrayRef<Index> point) {
-  ArrayRef<int64_t> shape = tile::shapeOf(tile.getType());
-  if (state.square.empty() || shape.empty())
-    return nullptr;
-  return fromSquare(tile, point, lastDim(shape), [&](ArrayRef<Index> at) { return scratchAddress(buffer, shape, at); });
-}
 
 std::optional<unsigned> NestEmitter::squareDim() {
   squareRows = 0;
   auto writes = [](const Sink &sink) { return sink.kind != Sink::Reduce && sink.kind != Sink::Update; };
-  if (!evaluator.readsSquares() || !ofTile.empty() || !llvm::all_of(nest->sinks, writes) || lanes < 2 ||
+  if (evaluator.threads || !ofTile.empty() || !llvm::all_of(nest->sinks, writes) || lanes < 2 ||
       nest->shape[innerDim] < int64_t(lanes))
     return std::nullopt;
   return readInSquares();
@@ -130,15 +30,15 @@ std::optional<unsigned> NestEmitter::readInSquares() {
   if (!found || found->dim == innerDim)
     return std::nullopt;
   int64_t most = std::min<int64_t>(mostSquareRows, llvm::bit_floor(uint64_t(nest->shape[found->dim])));
-  int64_t rows = std::min(most, std::max<int64_t>(std::min(lanes, mostSquareRows), laneBytes / found->leastBytes));
-  if (rows * found->leastBytes < laneBytes / 2)
+  int64_t rows = std::min(most, std::max<int64_t>(std::min(lanes, mostSquareRows), squareLaneBytes / found->leastBytes));
+  if (rows * found->leastBytes < squareLaneBytes / 2)
     return std::nullopt;
   squareRows = rows;
   return found->dim;
 }
 
 bool NestEmitter::columnsInSquares() {
-  return evaluator.readsSquares() && lanes >= 2 && lanes <= mostSquareRows && nest->shape[innerDim] >= int64_t(lanes) &&
+  return !evaluator.threads && lanes >= 2 && lanes <= mostSquareRows && nest->shape[innerDim] >= int64_t(lanes) &&
          readInSquares() == down;
 }
 
@@ -249,7 +149,7 @@ void NestEmitter::squaresIn(const Range *segment) {
       SmallVector<llvm::Value *> at;
       for (unsigned i = 0; i < squareRows; ++i)
         at.push_back(i ? b.CreateAdd(row, e.i64(i), "", true, true) : row);
-      unsigned level = evaluator.level();
+      unsigned level = evaluator.levels.current();
       loop(columns.from, columns.to, lanes, false, {}, [&](llvm::Value *j, ArrayRef<Lanes>) {
         Evaluator::Square scope(evaluator, at, segmented ? &segmented->counting : nullptr);
         for (llvm::Value *row : at) {
@@ -274,13 +174,13 @@ void NestEmitter::squaresIn(const Range *segment) {
   all.from = b.CreateSelect(taken, larger(b, all.from, rows.to), all.from);
   Evaluator::Assumption holds(evaluator, restricted ? ArrayRef<KnownBound>(bound) : ArrayRef<KnownBound>());
   loop(all.from, all.to, 1, false, {}, [&](llvm::Value *row, ArrayRef<Lanes>) {
-    point[dim] = Index{row, 0, nullptr, evaluator.level(), 1, int(dim)};
+    point[dim] = Index{row, 0, nullptr, evaluator.levels.current(), 1, int(dim)};
     llvm::Value *inSquares = b.CreateAnd(b.CreateICmpSLE(rows.from, row), b.CreateICmpSLT(row, rows.to));
     llvm::SaveAndRestore before(squaresEnd, b.CreateSelect(inSquares, columns.to, e.i64(0)));
     isSegmented(innerDim) ? restOfSegment(*segment, bounds) : inner();
     return SmallVector<Lanes>();
   });
-  point[dim] = evaluator.constant(0);
+  point[dim] = evaluator.indices.constant(0);
 }
 
 } // namespace tilery::lower

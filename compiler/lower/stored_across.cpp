@@ -43,7 +43,7 @@ void NestEmitter::alongStore() {
 }
 
 std::optional<SegmentedSquares> NestEmitter::segmentedSquares() const {
-  if (!evaluator.readsSquares() || !ofTile.empty() || lanes < 2)
+  if (evaluator.threads || !ofTile.empty() || lanes < 2)
     return std::nullopt;
   tile::AccessOp first;
   for (const Sink &sink : nest->sinks) {
@@ -134,15 +134,15 @@ void NestEmitter::alongSegments(llvm::function_ref<void(Range)> body) {
   Loop loop(b, block(), block());
   loop.enter(any);
   llvm::Value *start = loop.carry(all.from);
-  evaluator.enterLoop(outside);
-  Index first{start, 0, nullptr, evaluator.level(), 1, int(dim)};
+  evaluator.levels.enter(outside);
+  Index first{start, 0, nullptr, evaluator.levels.current(), 1, int(dim)};
   llvm::Value *end = segments.endFrom(first, all.to);
   {
     Evaluator::Segment known(evaluator, int(dim));
     segments.know(known, first, /*foreseen=*/false);
     body({start, end});
   }
-  evaluator.leaveLoop();
+  evaluator.levels.leave();
   loop.repeat(end, b.CreateICmpSLT(end, all.to));
   loop.leave();
 }

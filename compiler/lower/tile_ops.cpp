@@ -27,7 +27,7 @@ void KernelEmitter::scanOp(tile::ScanOp op) {
   forEach(others, [&](ArrayRef<Index> outer) {
     auto pointAt = [&](llvm::Value *i) {
       Point point(outer);
-      point[axis] = Index{op.getReverse() ? b.CreateSub(e.i64(shape[axis] - 1), i) : i, 0, nullptr, evaluator.level()};
+      point[axis] = Index{op.getReverse() ? b.CreateSub(e.i64(shape[axis] - 1), i) : i, 0, nullptr, evaluator.levels.current()};
       return point;
     };
     auto operands = [&](const Point &point) {
@@ -38,7 +38,7 @@ void KernelEmitter::scanOp(tile::ScanOp op) {
     };
     auto write = [&](const Point &point, ArrayRef<Lanes> values) {
       for (auto [value, result] : llvm::zip(values, op.getResults()))
-        evaluator.store(evaluator.scratchAddress(plan.storage.lookup(result), shape, point), value);
+        evaluator.memory.store(evaluator.addresses.ofStored(plan.storage.lookup(result), shape, point), value);
     };
     Point first = pointAt(e.i64(0));
     SmallVector<Lanes> start = operands(first);
@@ -73,10 +73,10 @@ void KernelEmitter::sortOp(tile::SortOp op) {
     nests.loop(e.i64(0), e.i64(count), 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
       Point point(outer);
       auto at = [&](llvm::Value *position) {
-        point[axis] = Index{position, 0, nullptr, evaluator.level()};
-        return evaluator.scratchAddress(buffer, shape, point);
+        point[axis] = Index{position, 0, nullptr, evaluator.levels.current()};
+        return evaluator.addresses.ofStored(buffer, shape, point);
       };
-      point[axis] = Index{i, 0, nullptr, evaluator.level()};
+      point[axis] = Index{i, 0, nullptr, evaluator.levels.current()};
       Lanes fresh = evaluator.value(op.getValue(), point);
       llvm::BasicBlock *head = newBlock(), *compare = newBlock(), *move = newBlock(), *place = newBlock(), *done = newBlock();
       llvm::Value *start = i;
@@ -84,7 +84,7 @@ void KernelEmitter::sortOp(tile::SortOp op) {
         llvm::BasicBlock *full = newBlock(), *enters = newBlock();
         b.CreateCondBr(b.CreateICmpSGE(i, e.i64(kept)), full, enters);
         b.SetInsertPoint(full);
-        b.CreateCondBr(sortsBefore(op, fresh, evaluator.load(at(e.i64(kept - 1)))), enters, done);
+        b.CreateCondBr(sortsBefore(op, fresh, evaluator.memory.load(at(e.i64(kept - 1)))), enters, done);
         b.SetInsertPoint(enters);
         start = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, i, e.i64(kept - 1));
       }
@@ -94,13 +94,13 @@ void KernelEmitter::sortOp(tile::SortOp op) {
       b.CreateCondBr(b.CreateICmpSGT(hole, e.i64(0)), compare, place);
       b.SetInsertPoint(compare);
       llvm::Value *left = b.CreateSub(hole, e.i64(1));
-      Lanes other = evaluator.load(at(left));
+      Lanes other = evaluator.memory.load(at(left));
       b.CreateCondBr(sortsBefore(op, fresh, other), move, place);
       b.SetInsertPoint(move);
-      evaluator.store(at(hole), other);
+      evaluator.memory.store(at(hole), other);
       loop.repeat(left);
       loop.leave();
-      evaluator.store(at(hole), fresh);
+      evaluator.memory.store(at(hole), fresh);
       b.CreateBr(done);
       b.SetInsertPoint(done);
       return SmallVector<Lanes>();
@@ -114,7 +114,7 @@ void KernelEmitter::histogramOp(tile::HistogramOp op) {
   int buffer = plan.storage.lookup(op.getResult());
   llvm::Type *count = e.valueType(result.getElementType());
   forEach(result.getShape(), [&](ArrayRef<Index> point) {
-    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
+    evaluator.memory.store(evaluator.addresses.ofStored(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
   });
   forEach(tile::shapeOf(op.getValue().getType()), [&](ArrayRef<Index> point) {
     llvm::Value *bin = b.CreateSExtOrTrunc(evaluator.value(op.getValue(), point), b.getInt64Ty());
@@ -122,8 +122,9 @@ void KernelEmitter::histogramOp(tile::HistogramOp op) {
     if (op.getMask())
       counted = b.CreateAnd(counted, evaluator.value(op.getMask(), point));
     when(counted, [&] {
-      Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
-      evaluator.store(where, b.CreateAdd(evaluator.load(where), llvm::ConstantInt::get(count, 1)));
+      Address where =
+          evaluator.addresses.ofStored(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.levels.current()}});
+      evaluator.memory.store(where, b.CreateAdd(evaluator.memory.load(where), llvm::ConstantInt::get(count, 1)));
     });
   });
 }

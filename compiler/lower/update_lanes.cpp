@@ -56,7 +56,7 @@ void updateLanes(Evaluator &evaluator, tile::AtomicRmwOp update, const Address &
   if (together && asOne)
     return;
   llvm::Value *some = together ? e.band(own, b.CreateNot(all)) : e.band(own, asOne ? where.exists : nullptr);
-  llvm::Value *pointers = evaluator.lanePointers(where);
+  llvm::Value *pointers = evaluator.memory.lanePointers(where);
   for (unsigned i = 0; i < width; ++i)
     one(e.band(some, exist ? b.CreateExtractElement(exist, uint64_t(i)) : nullptr), b.CreateExtractElement(pointers, uint64_t(i)),
         b.CreateExtractElement(values, uint64_t(i)));

@@ -38,7 +38,7 @@ void NestEmitter::updating() {
 void NestEmitter::update(tile::AtomicRmwOp op, Lanes values) {
   auto &b = e.b;
   explain::atomics(op);
-  Address where = evaluator.address(op.getPlace(), point);
+  Address where = evaluator.addresses.ofPlace(op.getPlace(), point);
   Type element = elementOf(op.getValue());
   unsigned width = evaluator.width();
   AtomicOrder order{orderOf(op.getOrder()), op.getScope()};
@@ -52,13 +52,13 @@ void NestEmitter::update(tile::AtomicRmwOp op, Lanes values) {
     single.step = 0;
     single.offsets = single.exists = nullptr;
     Evaluator::Vector scope(evaluator, 1);
-    evaluator.store(single, combined(e, op.getKind(), element, evaluator.load(single), value));
+    evaluator.memory.store(single, combined(e, op.getKind(), element, evaluator.memory.load(single), value));
   };
   auto block = [&] { return llvm::BasicBlock::Create(e.context(), "", b.GetInsertBlock()->getParent()); };
   if (width > 1 && !indivisible && !where.offsets && where.step == 1) {
     values = e.splat(values, width);
-    Lanes old = evaluator.load(where);
-    return evaluator.store(where, combined(e, op.getKind(), element, old, values));
+    Lanes old = evaluator.memory.load(where);
+    return evaluator.memory.store(where, combined(e, op.getKind(), element, old, values));
   }
   if (width == 1) {
     llvm::BasicBlock *yes = nullptr, *after = nullptr;

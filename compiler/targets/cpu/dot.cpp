@@ -209,9 +209,9 @@ void DotEmitter::run() {
   e.at(op->getLoc());
   mlir::Type type = elementOf(op->getResult(0));
   bool narrow = type != plan.compute;
-  llvm::Value *result = ev.scratchPointer(ev.plan.storage.lookup(op->getResult(0))), *tiles = result;
+  llvm::Value *result = ev.addresses.scratchPointer(ev.plan.storage.lookup(op->getResult(0))), *tiles = result;
   if (narrow) {
-    tiles = ev.scratchPointer(plan.sums.buffer);
+    tiles = ev.addresses.scratchPointer(plan.sums.buffer);
     if (!plan.startsAtZero)
       convertTile(type, result, plan.compute, tiles);
   }

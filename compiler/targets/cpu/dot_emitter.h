@@ -1,6 +1,7 @@
 #pragma once
 // The emission of one dot or contraction. dot.cpp: tiles of the result, the loop over K; dot_panels.cpp: operands into panels.
 #include "compiler/targets/cpu/dot.h"
+#include "compiler/lower/scopes.h"
 #include "compiler/targets/cpu/dot_pack.h"
 
 namespace tilery::cpu {
@@ -36,7 +37,7 @@ private:
   const Cut &cut(bool ofRows) const { return ofRows ? plan.blocking.rows : plan.blocking.columns; }
   const Cut &cut(const DotOperand &operand) const { return cut(operand.isA); }
   int64_t aheadAlongK(const DotOperand &operand);
-  Evaluator::Ahead ahead(const DotOperand &operand);
+  LaneMemory::Ahead ahead(const DotOperand &operand);
   int64_t stepsPerPiece() const { return std::max<int64_t>(1, 64 / plan.k); }
   llvm::Value *piecesOf(const DotOperand &operand, llvm::Value *from, llvm::Value *to);
 

@@ -3,6 +3,7 @@
 #include "compiler/lower/branch.h"
 #include "compiler/lower/loop.h"
 #include "compiler/lower/prefetch.h"
+#include "compiler/lower/runs.h"
 #include "compiler/targets/cpu/dot_emitter.h"
 #include "compiler/targets/cpu/dot_sharing.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -46,7 +47,7 @@ Point DotEmitter::pointOf(const DotOperand &operand, llvm::Value *batch, llvm::V
   if (rank == 3)
     point.push_back({batch, 0, nullptr, 0, 1, 0});
   // Positions along the sliver are fixed while k runs, or the other way round.
-  unsigned level = ev.level();
+  unsigned level = ev.levels.current();
   Index other{position, !lanesAlongK && n > 1, nullptr, rowMoves ? level : 0, 1, int(operand.isA ? rank - 2 : rank - 1)};
   int64_t multiple = lanesAlongK && kIsWhole ? n : 1;
   Index contracted{k, lanesAlongK && n > 1, nullptr, level - kIsOutside, multiple, int(operand.isA ? rank - 1 : rank - 2)};
@@ -75,7 +76,7 @@ int64_t DotEmitter::aheadAlongK(const DotOperand &operand) {
 
 /// The same, and where rows lie along slivers, how far it is to the row that is so many rows ahead: a step of K reads a part of each row,
 /// often of a page, which no prefetcher follows.
-Evaluator::Ahead DotEmitter::ahead(const DotOperand &operand) {
+LaneMemory::Ahead DotEmitter::ahead(const DotOperand &operand) {
   constexpr int64_t rows = 32;
   if (int64_t bytes = aheadAlongK(operand))
     return {i64(bytes), !plan.farFetch};
@@ -133,7 +134,7 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
   Value tile = operand.tile;
   for (; ev.plan.isVirtual(tile) && isa_and_present<tile::PermuteOp>(tile.getDefiningOp());
        tile = tile.getDefiningOp()->getOperand(0))
-    point = ev.operandPoint(tile.getDefiningOp(), point);
+    point = ev.indices.operandPoint(tile.getDefiningOp(), point);
   auto *dim = llvm::find_if(point, [&](const Index &index) { return index.base == position && !index.step; });
   if (dim == point.end())
     return std::nullopt;
@@ -144,10 +145,10 @@ std::optional<PackRows> DotEmitter::rowsInMemory(const DotOperand &operand, llvm
   auto load = tile.getDefiningOp<tile::LoadOp>();
   auto access = load ? load.getPlace().getDefiningOp<tile::AccessOp>() : tile::AccessOp();
   if (auto stored = ev.plan.storage.find(tile); stored != ev.plan.storage.end()) {
-    where = ev.scratchAddress(stored->second, shape, point);
+    where = ev.addresses.ofStored(stored->second, shape, point);
     elements = i64(mlir::ShapedType::getNumElements(shape.drop_front(d + 1)));
   } else if (access && access.isStrided(d)) {
-    where = ev.addressOf(load, point);
+    where = ev.addresses.ofAccess(load, point);
     elements = ev.wide(access.getSteps()[d]);
   } else {
     return std::nullopt;
@@ -252,13 +253,13 @@ bool DotEmitter::hasSeveralStored(Value indices) {
 /// True (at run time) if `count` elements from `first` on, with these steps, lie in few runs, vector by vector; the evaluator is told so.
 llvm::Value *DotEmitter::inRuns(tile::LoadOp load, Value steps, llvm::Value *first, unsigned count, unsigned lanes) {
   constexpr unsigned mostVectors = 8;
-  if (count > mostVectors * lanes || !ev.mayRun(steps, elementOf(load.getResult()), std::min(count, lanes)))
+  if (count > mostVectors * lanes || !mayRun(ev.e, steps, elementOf(load.getResult()), std::min(count, lanes)))
     return nullptr;
   llvm::Value *all = nullptr;
   forChunks(count, lanes, [&](unsigned offset, unsigned n) {
     Evaluator::Vector vector(ev, n);
     if (n > 1)
-      all = e.band(all, ev.inRuns(steps, Index{b.CreateAdd(first, i64(offset)), 1, nullptr, 0}));
+      all = e.band(all, areInRuns(ev, steps, Index{b.CreateAdd(first, i64(offset)), 1, nullptr, 0}));
   });
   if (all)
     ev.assumeRuns(steps);
@@ -386,10 +387,10 @@ void DotEmitter::packStep(const DotOperand &operand, const Sliver &sliver, llvm:
     source.rows = [&](llvm::Value *position, llvm::Value *k, unsigned n) {
       return rowsInMemory(operand, batch, position, first ? b.CreateAdd(k, i64(first)) : k, n);
     };
-    source.enterLoop = [&](llvm::Instruction *end) { ev.enterLoop(end); };
-    source.leaveLoop = [&] { ev.leaveLoop(); };
+    source.enterLoop = [&](llvm::Instruction *end) { ev.levels.enter(end); };
+    source.leaveLoop = [&] { ev.levels.leave(); };
     Evaluator::Region region(ev);
-    llvm::SaveAndRestore fetchAhead(ev.fetchAhead, ahead(operand));
+    llvm::SaveAndRestore fetchAhead(ev.memory.fetchAhead, ahead(operand));
     if (count)
       packSliver(b, compute, plan.blocking.lanes, sliver, count, operand.kMajor, source);
   };
@@ -547,7 +548,7 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   auto *i64Type = b.getInt64Ty();
   handle = nullptr;
   if (!operand.shared) {
-    llvm::Value *memory = ev.scratchPointer(operand.panel.buffer);
+    llvm::Value *memory = ev.addresses.scratchPointer(operand.panel.buffer);
     emitLoop(b, i64(0), pieces, 1, [&](llvm::Value *piece) { packPiece(operand, memory, piece, batch, from, to); });
     return memory;
   }
@@ -558,7 +559,7 @@ llvm::Value *DotEmitter::panel(const DotOperand &operand, llvm::Value *batch, ll
   };
   lower::Values begin = either(
       [&] {
-        llvm::Value *own = ev.scratchPointer(operand.panel.buffer);
+        llvm::Value *own = ev.addresses.scratchPointer(operand.panel.buffer);
         return lower::Values{llvm::ConstantPointerNull::get(ptr), own, i64(0)};
       },
       [&] {

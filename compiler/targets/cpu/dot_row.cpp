@@ -39,7 +39,7 @@ void DotEmitter::multiplyRowStep(const Sliver &sliver, llvm::Value *a, llvm::Val
     llvm::Value *sum;
   };
   Evaluator::Region region(ev);
-  llvm::SaveAndRestore fetchAhead(ev.fetchAhead, ahead(plan.b));
+  llvm::SaveAndRestore fetchAhead(ev.memory.fetchAhead, ahead(plan.b));
   llvm::Align align(bytes);
   llvm::SmallVector<Chunk> chunks;
   forChunks(sliver.width, plan.blocking.lanes, [&](unsigned offset, unsigned width) {
@@ -55,7 +55,7 @@ void DotEmitter::multiplyRowStep(const Sliver &sliver, llvm::Value *a, llvm::Val
   llvm::Value *k = loop.carry(i64(0));
   for (Chunk &chunk : chunks)
     chunk.sum = loop.carry(chunk.sum);
-  ev.enterLoop(preheaderEnd);
+  ev.levels.enter(preheaderEnd);
   for (unsigned u = 0; u < plan.blocking.unroll; ++u, k = b.CreateAdd(k, i64(1))) {
     llvm::Value *x = b.CreateAlignedLoad(compute, element(a, b.CreateMul(k, i64(cut(true).width))), align);
     for (Chunk &chunk : chunks) {
@@ -70,7 +70,7 @@ void DotEmitter::multiplyRowStep(const Sliver &sliver, llvm::Value *a, llvm::Val
     next.push_back(chunk.sum);
   loop.repeat(next, b.CreateICmpSLT(k, i64(plan.k)));
   loop.leave();
-  ev.leaveLoop();
+  ev.levels.leave();
   for (const Chunk &chunk : chunks)
     b.CreateAlignedStore(chunk.sum, chunk.place, align);
 }

@@ -108,7 +108,7 @@ llvm::Value *DotEmitter::inStrands(const DotOperand &operand, SmallVectorImpl<Kn
   for (const analysis::Undivided &each : operand.strands->undivided) {
     auto lane = [&](Value tile) -> llvm::Value * {
       unsigned rank = isa<RankedTensorType>(tile.getType()) ? tile::shapeOf(tile.getType()).size() : 0;
-      return b.CreateSExtOrTrunc(rank ? ev.value(tile, Point(rank, ev.constant(0))) : ev.scalar(tile), b.getInt64Ty());
+      return b.CreateSExtOrTrunc(rank ? ev.value(tile, Point(rank, ev.indices.constant(0))) : ev.scalar(tile), b.getInt64Ty());
     };
     llvm::Value *first = lane(each.numbers), *divisor = lane(each.divisor);
     llvm::Value *positive = b.CreateAnd(b.CreateICmpSGE(first, i64(0)), b.CreateICmpSGT(divisor, i64(0)));
@@ -143,8 +143,8 @@ CopiedRows DotEmitter::copyRows(const DotOperand &operand, const Sliver &sliver,
   Evaluator::Region region(ev);
   Evaluator::Vector single(ev, 1);
   auto loop = [&](int64_t to, LoopBody body) {
-    emitLoop(b, i64(0), i64(to), 1, body, [&](llvm::Instruction *end) { ev.enterLoop(end); });
-    ev.leaveLoop();
+    emitLoop(b, i64(0), i64(to), 1, body, [&](llvm::Instruction *end) { ev.levels.enter(end); });
+    ev.levels.leave();
   };
   loop(plan.k / group, [&](llvm::Value *number) {
     llvm::Value *start = b.CreateMul(number, i64(group));
@@ -161,7 +161,7 @@ CopiedRows DotEmitter::copyRows(const DotOperand &operand, const Sliver &sliver,
           load.getOther() ? e.toMemory(ev.value(load.getOther(), at(start)), element) : llvm::Constant::getNullValue(type);
       SmallVector<Address> where;
       for (llvm::Value *begin : begins)
-        where.push_back(ev.addressOf(load, at(begin)));
+        where.push_back(ev.addresses.ofAccess(load, at(begin)));
       if (atOnce)
         return copier.shuffle(where, [&](llvm::Value *vector, int64_t first) {
           unsigned words = copier.lanes() / plan.pack, deep = sliver.rowDepth;

@@ -18,7 +18,7 @@ void CpuKernel::emitEntry() {
   auto &b = e.b;
   llvm::Value *begin = function->getArg(1), *end = function->getArg(2);
   launch = function->getArg(0);
-  evaluator.arena = function->getArg(3);
+  evaluator.memory.arena = function->getArg(3);
   llvm::BasicBlock *entry = newBlock("entry"), *program = newBlock("program"), *body = newBlock();
   b.SetInsertPoint(entry);
   auto field = [&](llvm::Type *type, uint64_t offset) {
@@ -190,7 +190,7 @@ void CpuKernel::printOp(tile::PrintOp op) {
     Value value = op.getValues()[i];
     ArrayRef<int64_t> shape = tile::shapeOf(value.getType());
     forEach(shape, [&](ArrayRef<Index> point) {
-      evaluator.store(evaluator.scratchAddress(temporaries[i], shape, point), evaluator.value(value, point));
+      evaluator.memory.store(evaluator.addresses.ofStored(temporaries[i], shape, point), evaluator.value(value, point));
     });
     SmallVector<uint64_t> extents(shape.begin(), shape.end());
     auto *data = llvm::ConstantDataArray::get(e.context(), extents);
@@ -199,7 +199,8 @@ void CpuKernel::printOp(tile::PrintOp op) {
     Type element = elementOf(value);
     uint32_t dtype = isa<tile::PtrType>(element) ? TILERY_POINTER : uint32_t(*dtypeOf(element, isSigned));
     llvm::Value *entry = b.CreateConstGEP1_32(printed, list, i);
-    llvm::Value *fields[] = {evaluator.scratchPointer(temporaries[i]), extent, b.getInt32(shape.size()), b.getInt32(dtype)};
+    llvm::Value *fields[] = {evaluator.addresses.scratchPointer(temporaries[i]), extent, b.getInt32(shape.size()),
+                             b.getInt32(dtype)};
     for (unsigned f = 0; f < 4; ++f)
       b.CreateStore(fields[f], b.CreateStructGEP(printed, entry, f));
   }

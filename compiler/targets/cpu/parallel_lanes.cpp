@@ -35,7 +35,7 @@ public:
 
   void emit() {
     Evaluator::Body scope(evaluator);
-    point.assign(shape.size(), evaluator.constant(0));
+    point.assign(shape.size(), evaluator.indices.constant(0));
     outer(0);
   }
 
@@ -56,7 +56,7 @@ private:
     if (d + 1 == shape.size())
       return inner();
     kernel.nests.loop(e.i64(0), e.i64(shape[d]), 1, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
-      point[d] = Index{i, 0, nullptr, evaluator.level()};
+      point[d] = Index{i, 0, nullptr, evaluator.levels.current()};
       outer(d + 1);
       return SmallVector<Lanes>();
     });
@@ -74,10 +74,10 @@ private:
 
   void vector(llvm::Value *j, int64_t multiple, unsigned width) {
     Evaluator::Vector scope(evaluator, width);
-    point.back() = Index{j, width > 1 ? 1 : 0, nullptr, evaluator.level(), multiple};
+    point.back() = Index{j, width > 1 ? 1 : 0, nullptr, evaluator.levels.current(), multiple};
     values.clear();
     for (auto [d, argument] : llvm::enumerate(body().getArguments())) {
-      llvm::Value *position = evaluator.vectorOf(point[d]);
+      llvm::Value *position = evaluator.indices.vectorOf(point[d]);
       values[argument] = e.b.CreateTrunc(position, e.vectorOf(e.valueType(argument.getType()), e.lanesOf(position)));
     }
     block(body(), nullptr);
@@ -110,10 +110,10 @@ private:
       if (branch.elseBlock())
         block(*branch.elseBlock(), e.band(exists, e.b.CreateNot(condition)));
     } else if (auto load = dyn_cast<tile::ElementLoadOp>(inner)) {
-      values[load] = evaluator.load(address(load.getBuffer(), load.getIndices(), exists));
+      values[load] = evaluator.memory.load(address(load.getBuffer(), load.getIndices(), exists));
     } else if (auto store = dyn_cast<tile::ElementStoreOp>(inner)) {
       Address where = address(store.getBuffer(), store.getIndices(), exists);
-      evaluator.store(where, value(store.getValue()));
+      evaluator.memory.store(where, value(store.getValue()));
     } else {
       SmallVector<Lanes> operands;
       for (Value operand : inner.getOperands())
@@ -143,9 +143,9 @@ private:
       if (counts)
         at.push_back(point[own->getArgNumber()]);
       else if (e.lanesOf(position) == 1)
-        at.push_back(Index{position, 0, nullptr, evaluator.level()});
+        at.push_back(Index{position, 0, nullptr, evaluator.levels.current()});
       else
-        at.push_back(Index{nullptr, 0, position, evaluator.level()});
+        at.push_back(Index{nullptr, 0, position, evaluator.levels.current()});
     }
     return at;
   }
@@ -154,8 +154,9 @@ private:
     Lanes inside = nullptr;
     Point at = places(indices, cast<tile::BufferType>(buffer.getType()).getShape(), inside);
     if (evaluator.width() > 1 && !at.empty() && llvm::all_of(at, [](const Index &index) { return index.uniform(); }))
-      at.back() = Index{nullptr, 0, e.splat(at.back().base, evaluator.width()), evaluator.level()}; // one place for all lanes
-    Address where = evaluator.bufferAddress(buffer, at);
+      at.back() =
+          Index{nullptr, 0, e.splat(at.back().base, evaluator.width()), evaluator.levels.current()}; // one place for all lanes
+    Address where = evaluator.addresses.ofBuffer(buffer, at);
     where.exists = e.band(where.exists, e.band(exists, inside));
     return where;
   }

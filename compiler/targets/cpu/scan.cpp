@@ -57,7 +57,7 @@ public:
     kernel.forEach(others, [&](ArrayRef<Index> outer) {
       point.assign(outer.begin(), outer.end());
       if (along == axis)
-        return run({evaluator.constant(0)}, 1);
+        return run({evaluator.indices.constant(0)}, 1);
       int64_t size = shape[along], done = 0;
       for (unsigned together = count; together; together /= 2) {
         int64_t step = int64_t(lanes) * together, whole = (size - done) / step * step;
@@ -172,7 +172,7 @@ private:
     SmallVector<Lanes> carried;
     for (Lanes value : before)
       carried.push_back(e.b.CreateExtractElement(value, uint64_t(0)));
-    Index only = evaluator.constant(0);
+    Index only = evaluator.indices.constant(0);
     kernel.nests.loop(i, e.i64(shape[axis]), 1, false, carried,
                       [&](llvm::Value *at, ArrayRef<Lanes> so) { return step(only, 1, at, so); });
   }
@@ -200,7 +200,7 @@ private:
     SmallVector<Index> starts;
     for (unsigned i = 0; i < count; ++i) {
       llvm::Value *at = i ? e.b.CreateAdd(from, e.i64(int64_t(i) * width), "", true, true) : from;
-      starts.push_back(Index{at, width == 1 ? 0 : 1, nullptr, evaluator.level(), 1});
+      starts.push_back(Index{at, width == 1 ? 0 : 1, nullptr, evaluator.levels.current(), 1});
     }
     return starts;
   }
@@ -210,7 +210,7 @@ private:
     if (along != axis)
       at[along] = start;
     llvm::Value *position = op.getReverse() ? e.b.CreateSub(e.i64(shape[axis] - 1), i) : i;
-    at[axis] = Index{position, 0, nullptr, evaluator.level(), 1, int(axis)};
+    at[axis] = Index{position, 0, nullptr, evaluator.levels.current(), 1, int(axis)};
     return at;
   }
   SmallVector<Lanes> operands(const Point &at, unsigned width) {
@@ -290,9 +290,9 @@ private:
 
   void write(const Point &at, ArrayRef<Lanes> values) {
     if (straight)
-      return evaluator.store(evaluator.address(straight.getPlace(), at), values[0]);
+      return evaluator.memory.store(evaluator.addresses.ofPlace(straight.getPlace(), at), values[0]);
     for (auto [value, result] : llvm::zip(values, op.getResults()))
-      evaluator.store(evaluator.scratchAddress(kernel.plan.storage.lookup(result), shape, at), value);
+      evaluator.memory.store(evaluator.addresses.ofStored(kernel.plan.storage.lookup(result), shape, at), value);
   }
 
   // -- what a chain carries of its values, and these again

@@ -25,7 +25,7 @@ void CpuKernel::sortOp(tile::SortOp op) {
       if (from < to)
         nests.loop(e.i64(from), e.i64(to), lanes, false, {}, [&](llvm::Value *i, ArrayRef<Lanes>) {
           Evaluator::Vector scope(evaluator, lanes);
-          copy(Index{i, lanes == 1 ? 0 : 1, nullptr, evaluator.level(), int64_t(lanes)});
+          copy(Index{i, lanes == 1 ? 0 : 1, nullptr, evaluator.levels.current(), int64_t(lanes)});
           return SmallVector<Lanes>();
         });
   };
@@ -40,14 +40,14 @@ void CpuKernel::sortOp(tile::SortOp op) {
     Point point(outer);
     each(count, [&](Index i) {
       point[axis] = i;
-      evaluator.store(evaluator.scratchAddress(row, {count}, {i}), evaluator.value(op.getValue(), point));
+      evaluator.memory.store(evaluator.addresses.ofStored(row, {count}, {i}), evaluator.value(op.getValue(), point));
     });
-    b.CreateCall(sort, {evaluator.scratchPointer(row), evaluator.scratchPointer(spare), e.i64(count), e.i64(kept),
-                        b.getInt32(dtype), b.getInt32(descending)});
+    b.CreateCall(sort, {evaluator.addresses.scratchPointer(row), evaluator.addresses.scratchPointer(spare), e.i64(count),
+                        e.i64(kept), b.getInt32(dtype), b.getInt32(descending)});
     each(kept, [&](Index i) {
       point[axis] = i;
-      evaluator.store(evaluator.scratchAddress(result, shape, point),
-                      evaluator.load(evaluator.scratchAddress(row, {count}, {i})));
+      evaluator.memory.store(evaluator.addresses.ofStored(result, shape, point),
+                             evaluator.memory.load(evaluator.addresses.ofStored(row, {count}, {i})));
     });
   });
 }

@@ -23,7 +23,7 @@ void BlockEmitter::once(Operation *op, Value place, llvm::function_ref<llvm::Val
   meetRole();
   when(b.CreateICmpEQ(thread, i32(32 * role->firstWarp)), [&] {
     lower::Evaluator::Region region(evaluator);
-    lower::Address where = evaluator.address(place, {});
+    lower::Address where = evaluator.addresses.ofPlace(place, {});
     if (used && where.exists) // a place that is none holds nothing
       machine.storeShared(e, shown, llvm::Constant::getNullValue(e.memoryType(type)), /*peer=*/false);
     when(where.exists, [&] {
@@ -89,7 +89,7 @@ void BlockEmitter::emitUpdateOfTile(tile::AtomicRmwOp update) {
   auto placeOf = [&](unsigned number) {
     auto [point, fixed] = pointsOf(vectors, number, coordinates);
     provideAddresses(update.getPlace(), point, fixed);
-    return evaluator.address(update.getPlace(), point);
+    return evaluator.addresses.ofPlace(update.getPlace(), point);
   };
   for (unsigned most = lower::mostTogether(update, ordered.each, e.options.target); most > 1 && vectors.width == 1; most /= 2) {
     Vectors wide = vectorsOf(layout::neighboursFirst(dealt, cast<RankedTensorType>(tile.getType()).getRank() - 1), most);

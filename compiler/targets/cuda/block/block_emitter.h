@@ -4,7 +4,7 @@
 // cores of warpgroups; block_warp_products.cpp: of warps; block_tiles.cpp, block_reduces.cpp: registers; block_lines.cpp: between warps; block_shared.cpp: between them and
 // shared memory; block_atomics.cpp: updates of memory.
 #include "compiler/block/ir/gpu.h"
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/scopes.h"
 #include "compiler/lower/aliasing.h"
 #include "compiler/targets/cuda/block/block_lines.h"
 #include "compiler/targets/cuda/block/block_scales.h"
@@ -238,7 +238,7 @@ private:
   llvm::Value *heldAt(block::LayoutAttr layout, llvm::ArrayRef<llvm::Value *> parts, llvm::ArrayRef<lower::Point> fixed);
   void provide(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
   void provideFound(mlir::Value tile, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
-  std::set<lower::Evaluator::Key> provided; // on the way to what is provided now
+  std::set<lower::Key> provided; // on the way to what is provided now
   unsigned providing = 0;
   void provideAddresses(mlir::Value place, llvm::ArrayRef<lower::Index> point, llvm::ArrayRef<lower::Point> fixed);
   void prepareTile(mlir::Value tile, mlir::Value place = {});

@@ -53,7 +53,7 @@ void BlockEmitter::emitFetch(block::FetchOp fetch) {
     point[1].loop = alongLine;
     provideAddresses(access, point, fixed);
     lower::Evaluator::Assumption hold(evaluator, ended);
-    lower::Address where = evaluator.address(access, point);
+    lower::Address where = evaluator.addresses.ofPlace(access, point);
     llvm::Value *count = i32(piece), *exists = where.exists;
     if (bound.size() == 2) {
       llvm::Value *left = b.CreateSub(evaluator.wide(bound[1]), point[1].base);

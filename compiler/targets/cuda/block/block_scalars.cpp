@@ -352,9 +352,9 @@ void BlockEmitter::emitBranch(scf::IfOp branch) {
 void BlockEmitter::emitLoadOfScalar(tile::LoadOp load) {
   prepareTile({}, load.getPlace());
   lower::Evaluator::Region region(evaluator);
-  lower::Address where = evaluator.address(load.getPlace(), {});
+  lower::Address where = evaluator.addresses.ofPlace(load.getPlace(), {});
   llvm::Value *other = load.getOther() && where.exists ? scalar(load.getOther()) : nullptr;
-  remember(load, {evaluator.load(where, other)});
+  remember(load, {evaluator.memory.load(where, other)});
 }
 
 void BlockEmitter::emitBlock(Block &block) {

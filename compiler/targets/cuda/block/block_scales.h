@@ -1,7 +1,7 @@
 #pragma once
 // A line of rows or columns that a loop's step loads, and that what a product gives is scaled by.
 #include "compiler/block/ir/Block.h"
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/lane_index.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tilery::cuda {

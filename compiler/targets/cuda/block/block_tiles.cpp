@@ -158,7 +158,7 @@ llvm::Value *BlockEmitter::heldAt(block::LayoutAttr layout, ArrayRef<llvm::Value
 }
 
 void BlockEmitter::provide(Value tile, ArrayRef<lower::Index> point, ArrayRef<lower::Point> fixed) {
-  if (!isa<RankedTensorType>(tile.getType()) || !provided.insert(lower::Evaluator::keyOf(tile, point)).second)
+  if (!isa<RankedTensorType>(tile.getType()) || !provided.insert(lower::keyOf(tile, point)).second)
     return;
   ++providing;
   provideFound(tile, point, fixed);
@@ -193,8 +193,8 @@ void BlockEmitter::provideFound(Value tile, ArrayRef<lower::Index> point, ArrayR
   if (isa<tile::ExpandDimsOp, tile::BroadcastOp, tile::PermuteOp, tile::ReshapeOp>(op)) {
     SmallVector<lower::Point> operands;
     for (const lower::Point &each : fixed)
-      operands.push_back(evaluator.operandPoint(op, each));
-    lower::Point at = evaluator.operandPoint(op, point);
+      operands.push_back(evaluator.indices.operandPoint(op, each));
+    lower::Point at = evaluator.indices.operandPoint(op, point);
     provide(op->getOperand(0), at, operands);
     auto reshape = dyn_cast<tile::ReshapeOp>(op);
     if (reshape && block::sameButOnes(tile::shapeOf(reshape.getValue().getType()), tile::shapeOf(reshape.getType())).empty())
@@ -209,7 +209,7 @@ void BlockEmitter::provideFound(Value tile, ArrayRef<lower::Index> point, ArrayR
   }
   lower::Point inner(point);
   if (auto split = dyn_cast<tile::SplitOp>(op)) {
-    lower::Index half = evaluator.constant(tile == split.getRhs());
+    lower::Index half = evaluator.indices.constant(tile == split.getRhs());
     inner.push_back(half);
     for (lower::Point &each : outer)
       each.push_back(half);
@@ -352,7 +352,7 @@ void BlockEmitter::emitStore(tile::StoreOp store) {
   if (!tile && synchronizes) // behind what all have stored
     meetRole();
   if (!tile)
-    return when(speaker(), [&] { evaluator.store(evaluator.addressOf(store, {}), scalar(store.getValue())); });
+    return when(speaker(), [&] { evaluator.memory.store(evaluator.addresses.ofAccess(store, {}), scalar(store.getValue())); });
   unsigned bytes = tile::elementBytes(tile.getElementType());
   Vectors vectors = vectorsOf(layout::neighboursFirst(layoutOf(store.getValue()), tile.getRank() - 1), std::max(1u, 16 / bytes));
   lower::Evaluator::Vector lanes(evaluator, vectors.width);
@@ -361,7 +361,7 @@ void BlockEmitter::emitStore(tile::StoreOp store) {
     llvm::Value *value = valueAt(store.getValue(), vectors, number, coordinates);
     auto [point, fixed] = pointsOf(vectors, number, coordinates);
     provideAddresses(store.getPlace(), point, fixed);
-    evaluator.store(evaluator.addressOf(store, point), value);
+    evaluator.memory.store(evaluator.addresses.ofAccess(store, point), value);
   }
 }
 

@@ -204,7 +204,7 @@ void MmaEmitter::transferResult(const Pass &pass, Carried &accumulators, bool st
   firstRow = b.CreateAdd(firstRow, pass.row ? pass.row : zero);
   firstColumn = b.CreateAdd(firstColumn, pass.column ? pass.column : zero);
   llvm::Value *matrix = b.CreateMul(pass.batch ? pass.batch : zero, e.i64(plan.m));
-  llvm::Value *memory = evaluator.scratchPointer(buffer);
+  llvm::Value *memory = evaluator.addresses.scratchPointer(buffer);
 
   auto move = [&](unsigned at, llvm::Value *row, llvm::Value *column) {
     if (!store && !wholeRows) // elements that do not exist may start from anything

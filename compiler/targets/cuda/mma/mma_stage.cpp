@@ -121,7 +121,8 @@ OperandCopy::Chunk OperandCopy::chunkAt(llvm::Value *number, bool surelyThere) {
   auto index = [&](llvm::Value *base, unsigned dim) {
     bool lanes = dim == laneDim;
     return lower::Index{
-        base, lanes && operand.lanes > 1 ? 1 : 0, nullptr, evaluator.level(), lanes ? int64_t(operand.lanes) : 1, int(dim)};
+        base,    lanes && operand.lanes > 1 ? 1 : 0, nullptr, evaluator.levels.current(), lanes ? int64_t(operand.lanes) : 1,
+        int(dim)};
   };
   llvm::Value *rowAt = absolute(ownRow, row), *kAt = absolute(ownK, k);
   auto restrict = [&](llvm::Value *&at, int64_t size) { // where there is nothing, element 0 stands for it
@@ -133,9 +134,9 @@ OperandCopy::Chunk OperandCopy::chunkAt(llvm::Value *number, bool surelyThere) {
     restrict(rowAt, operand.total);
   if (plan.k % plan.form.depth())
     restrict(kAt, plan.k);
-  chunk.point.resize(std::max(rowDim, kDim) + 1, evaluator.constant(0));
+  chunk.point.resize(std::max(rowDim, kDim) + 1, evaluator.indices.constant(0));
   if (batch)
-    chunk.point[0] = lower::Index{batch, 0, nullptr, evaluator.level()};
+    chunk.point[0] = lower::Index{batch, 0, nullptr, evaluator.levels.current()};
   chunk.point[rowDim] = index(rowAt, rowDim);
   chunk.point[kDim] = index(kAt, kDim);
   return chunk;
@@ -173,12 +174,13 @@ llvm::Value *OperandCopy::simple(Chunk &chunk) {
   for (auto [d, from] : llvm::enumerate(loadDims))
     first[from] = chunk.point[d];
   first[lanes].step = 0;
-  lower::Address where = evaluator.address(async.getPlace(), first);
+  lower::Address where = evaluator.addresses.ofPlace(async.getPlace(), first);
   if (!access.isStrided(lanes)) {
     lower::Point last(first);
     last[lanes].base = b.CreateAdd(last[lanes].base, e.i64(operand.lanes - 1));
-    llvm::Value *distance = b.CreateSub(b.CreatePtrToInt(evaluator.address(async.getPlace(), last).pointer, b.getInt64Ty()),
-                                        b.CreatePtrToInt(where.pointer, b.getInt64Ty()));
+    llvm::Value *distance =
+        b.CreateSub(b.CreatePtrToInt(evaluator.addresses.ofPlace(async.getPlace(), last).pointer, b.getInt64Ty()),
+                    b.CreatePtrToInt(where.pointer, b.getInt64Ty()));
     result = e.band(result, b.CreateICmpEQ(distance, e.i64((operand.lanes - 1) * operand.elementBytes)));
   }
   if (llvm::Value *exists = e.band(where.exists, chunk.inside))
@@ -234,7 +236,7 @@ void OperandCopy::moveOneByOne(const Chunk &chunk) {
     kernel.when(chunk.inside, [&] {
       lower::Point point(chunk.point);
       for (auto [d, index] : llvm::enumerate(point))
-        index = lower::Index{d == laneDim ? b.CreateAdd(index.base, i) : index.base, 0, nullptr, evaluator.level()};
+        index = lower::Index{d == laneDim ? b.CreateAdd(index.base, i) : index.base, 0, nullptr, evaluator.levels.current()};
       lower::Evaluator::Vector single(evaluator, 1);
       b.CreateAlignedStore(convertedFactor(e, plan, operand, evaluator.value(operand.tile, point)), to,
                            llvm::Align(operand.elementBytes));

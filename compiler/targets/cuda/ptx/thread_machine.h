@@ -1,7 +1,7 @@
 #pragma once
 // What the threads of a block are to the general path.
 #include "compiler/ir/hints.h"
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/thread_model.h"
 #include "compiler/targets/cuda/ptx/mma_form.h"
 
 namespace tilery::cuda {

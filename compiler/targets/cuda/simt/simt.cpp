@@ -101,8 +101,8 @@ BlockEntry SimtEmitter::beginKernel(GpuInfo &info) {
   for (BlockArgument argument : kernel.getBody().getArguments())
     evaluator.scalars[argument] = e.fromMemory(entry.arguments[argument.getArgNumber()], argument.getType());
   grid.assign(std::begin(entry.grid), std::end(entry.grid));
-  evaluator.arena = entry.shared;
-  evaluator.workspace = entry.workspace;
+  evaluator.memory.arena = entry.shared;
+  evaluator.memory.workspace = entry.workspace;
   reports = entry.reports;
   thread = entry.thread;
   sharedAddress = entry.sharedAddress;
@@ -167,13 +167,13 @@ FailureOr<GpuInfo> SimtEmitter::emit() {
 
 Point SimtEmitter::pointOf(ArrayRef<int64_t> shape, llvm::Value *linear) {
   auto &b = e.b;
-  Point point(shape.size(), evaluator.constant(0));
+  Point point(shape.size(), evaluator.indices.constant(0));
   for (int d = int(shape.size()) - 1; d >= 0; --d) {
     if (shape[d] == 1)
       continue;
     bool last = llvm::all_of(shape.take_front(d), [](int64_t size) { return size == 1; });
     llvm::Value *index = last ? linear : b.CreateURem(linear, e.i64(shape[d]));
-    point[d] = Index{index, 0, nullptr, evaluator.level(), 1, d};
+    point[d] = Index{index, 0, nullptr, evaluator.levels.current(), 1, d};
     if (!last)
       linear = b.CreateUDiv(linear, e.i64(shape[d]));
   }
@@ -415,7 +415,7 @@ void SimtEmitter::histogramOp(tile::HistogramOp op) {
   int buffer = plan.storage.lookup(op.getResult());
   llvm::Type *count = e.valueType(result.getElementType());
   forEach(result.getShape(), [&](Indices point) {
-    evaluator.store(evaluator.scratchAddress(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
+    evaluator.memory.store(evaluator.addresses.ofStored(buffer, result.getShape(), point), llvm::Constant::getNullValue(count));
   });
   forEach(tile::shapeOf(op.getValue().getType()), [&](Indices point) {
     llvm::Value *bin = b.CreateSExtOrTrunc(evaluator.value(op.getValue(), point), b.getInt64Ty());
@@ -423,7 +423,8 @@ void SimtEmitter::histogramOp(tile::HistogramOp op) {
     if (op.getMask())
       counted = b.CreateAnd(counted, evaluator.value(op.getMask(), point));
     when(counted, [&] {
-      lower::Address where = evaluator.scratchAddress(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.level()}});
+      lower::Address where =
+          evaluator.addresses.ofStored(buffer, result.getShape(), {Index{bin, 0, nullptr, evaluator.levels.current()}});
       b.CreateAtomicRMW(llvm::AtomicRMWInst::Add, where.pointer, llvm::ConstantInt::get(count, 1),
                         llvm::MaybeAlign(where.alignment), llvm::AtomicOrdering::Monotonic);
     });
@@ -435,8 +436,8 @@ void SimtEmitter::dotOp(Operation *op) {
     return refuse(op, "multiply tiles in code that each thread runs for itself");
   const MmaPlan &product = simtPlan.product(op);
   llvm::Value *staging = simtPlan.stagesInResult(product)
-                             ? evaluator.scratchPointer(plan.storage.lookup(op->getResult(0)))
-                             : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, simtPlan.stagingOffset());
+                             ? evaluator.addresses.scratchPointer(plan.storage.lookup(op->getResult(0)))
+                             : e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.memory.arena, simtPlan.stagingOffset());
   auto inRegisters = registerTiles.find(plan.storage.lookup(op->getResult(0)));
   MmaEmitter emitter(*this, machine, thread, threads, product, staging, op);
   if (inRegisters != registerTiles.end())
@@ -453,7 +454,8 @@ void SimtEmitter::dotOp(Operation *op) {
 }
 
 llvm::Value *SimtEmitter::exchange(unsigned slot, llvm::Value *entry) {
-  llvm::Value *base = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, exchangeOffset + slot * exchangeBytes);
+  llvm::Value *base =
+      e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.memory.arena, exchangeOffset + slot * exchangeBytes);
   return e.b.CreateInBoundsGEP(e.b.getInt64Ty(), base, entry);
 }
 

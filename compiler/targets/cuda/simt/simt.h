@@ -173,7 +173,7 @@ private:
   /// Values that were loaded before the nests that take them, and how many elements of a thread they are.
   struct EarlyLoads {
     llvm::SmallPtrSet<llvm::Value *, 32> loaded;
-    std::set<lower::Evaluator::Key> seen;
+    std::set<lower::Key> seen;
     int64_t held = 0;
   };
   /// In front of a turn's first nest or scan: begins what it and later nests load.

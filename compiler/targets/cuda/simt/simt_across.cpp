@@ -60,7 +60,7 @@ Lanes SimtEmitter::readAcross(int buffer, ArrayRef<int64_t> shape, Indices point
     first[1].base = beside.first;
     {
       lower::Evaluator::Vector single(evaluator, 1);
-      lower::Address where = evaluator.scratchAddress(buffer, shape, first);
+      lower::Address where = evaluator.addresses.ofStored(buffer, shape, first);
       for (unsigned lane = 0; lane < lanes; ++lane) {
         llvm::Value *place = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), where.pointer, lane * uint64_t(shape[1]) * bytes);
         auto *word = b.CreateAlignedLoad(b.getInt32Ty(), place, llvm::Align(wordBytes));

@@ -34,7 +34,7 @@ bool SimtEmitter::mayLoadEarly(tile::LoadOp load, Block &turn) const {
 void SimtEmitter::loadBelow(Value value, const Point &point, Block &turn, EarlyLoads &early, bool defines) {
   Operation *op = value.getDefiningOp();
   if (early.held >= mostEarly || !op || !(defines || plan.isVirtual(value)) || !isa<RankedTensorType>(value.getType()) ||
-      !early.seen.insert(lower::Evaluator::keyOf(value, point)).second)
+      !early.seen.insert(lower::keyOf(value, point)).second)
     return;
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
     if (!mayLoadEarly(load, turn))
@@ -42,7 +42,7 @@ void SimtEmitter::loadBelow(Value value, const Point &point, Block &turn, EarlyL
     if (lower::Lanes loaded = evaluator.define(value, point); early.loaded.insert(loaded).second)
       early.held += e.lanesOf(loaded);
   } else if (isMoved(op)) {
-    loadBelow(op->getOperand(0), evaluator.operandPoint(op, point), turn, early);
+    loadBelow(op->getOperand(0), evaluator.indices.operandPoint(op, point), turn, early);
   } else if (lower::isElementwise(op)) {
     for (Value operand : op->getOperands())
       loadBelow(operand, point, turn, early);

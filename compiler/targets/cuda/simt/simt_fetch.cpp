@@ -75,7 +75,7 @@ void SimtEmitter::inTurn(const FetchLoop &fetch, const Turn &turn, unsigned dist
 // The thread's first place.
 llvm::Value *SimtEmitter::placesOf(const FetchLoop &fetch) {
   auto &b = e.b;
-  llvm::Value *all = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.arena, fetchOffset + fetch.offset);
+  llvm::Value *all = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), evaluator.memory.arena, fetchOffset + fetch.offset);
   return b.CreateInBoundsGEP(b.getInt8Ty(), all, b.CreateMul(thread, e.i64(16)));
 }
 
@@ -115,7 +115,7 @@ SmallVector<SimtEmitter::FetchedVector> SimtEmitter::vectorsOf(const FetchLoop &
 
 Address SimtEmitter::addressIn(const FetchedVector &vector) {
   lower::Evaluator::Vector lanes(evaluator, vector.width, vector.limit);
-  return evaluator.addressOf(vector.load(), vector.point);
+  return evaluator.addresses.ofAccess(vector.load(), vector.point);
 }
 
 void SimtEmitter::copy(const FetchedVector &vector, const Address &where, llvm::Value *exists) {
@@ -137,10 +137,10 @@ void SimtEmitter::fetch(const FetchedVector &vector, Address where, llvm::Value 
 // A turn's single numbers: into variables, which become registers.
 void SimtEmitter::loadNumbers(const FetchLoop &fetch, llvm::Value *runs) {
   for (tile::LoadOp load : fetch.numbers) {
-    Address where = evaluator.addressOf(load, {});
+    Address where = evaluator.addresses.ofAccess(load, {});
     where.exists = e.band(where.exists, runs);
     Lanes other = load.getOther() ? evaluator.scalar(load.getOther()) : nullptr;
-    e.b.CreateStore(evaluator.load(where, other), fetchedNumbers.find(load)->second);
+    e.b.CreateStore(evaluator.memory.load(where, other), fetchedNumbers.find(load)->second);
   }
 }
 
@@ -152,9 +152,9 @@ Lanes SimtEmitter::fetched(const FetchedVector &vector) {
   where.pointer = vector.shared;
   where.step = 1;
   where.alignment = 16;
-  Lanes lanes = evaluator.load(where);
+  Lanes lanes = evaluator.memory.load(where);
   Value other = load.getOther();
-  Lanes exists = other && !tile::isZero(other) ? evaluator.addressOf(load, vector.point).exists : nullptr;
+  Lanes exists = other && !tile::isZero(other) ? evaluator.addresses.ofAccess(load, vector.point).exists : nullptr;
   if (!exists) // the copy filled in zeros
     return lanes;
   Lanes missing = e.splat(evaluator.value(other, vector.point), evaluator.width());

@@ -92,9 +92,9 @@ llvm::Align SimtEmitter::alignmentBetween(const LinePlace &place, Type element) 
 void SimtEmitter::writeTile(int buffer, ArrayRef<int64_t> shape, const Point &point, Lanes value, llvm::Value *only) {
   if (registerTiles.contains(buffer))
     return evaluator.writeStored(buffer, shape, point, value);
-  lower::Address where = evaluator.scratchAddress(buffer, shape, point);
+  lower::Address where = evaluator.addresses.ofStored(buffer, shape, point);
   where.exists = e.band(where.exists, only);
-  evaluator.store(where, value);
+  evaluator.memory.store(where, value);
 }
 
 // -- reductions

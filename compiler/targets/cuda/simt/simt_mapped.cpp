@@ -268,7 +268,7 @@ void SimtEmitter::crossingPoints(const ThreadMap &map, llvm::Value *own, Points 
 }
 
 Point SimtEmitter::pointAt(const Points &points, unsigned chunk, ArrayRef<int64_t> shape) {
-  Point point(shape.size(), evaluator.constant(0));
+  Point point(shape.size(), evaluator.indices.constant(0));
   const Index *next = points.chunks[chunk].begin();
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d] != 1) {
@@ -392,7 +392,7 @@ void SimtEmitter::endExchange(uint64_t area) {
 }
 
 llvm::Value *SimtEmitter::warpsPlace(uint64_t item, Type element, llvm::Value *entry) {
-  llvm::Value *base = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.arena, item);
+  llvm::Value *base = e.b.CreateConstInBoundsGEP1_64(e.b.getInt8Ty(), evaluator.memory.arena, item);
   return e.b.CreateInBoundsGEP(e.memoryType(element), base, entry);
 }
 
@@ -511,7 +511,7 @@ void SimtEmitter::mappedUpdates(const Nest &nest, const ThreadMap &map) {
       lower::Evaluator::Vector vector(evaluator, map.width, next + 1 == map.chunks ? p.lastExists : nullptr);
       Point point = pointAt(p, next, nest.shape);
       Lanes values = e.splat(evaluator.value(update.getValue(), point), map.width);
-      ready.emplace_back(evaluator.address(update.getPlace(), point), values);
+      ready.emplace_back(evaluator.addresses.ofPlace(update.getPlace(), point), values);
     }
     lower::Evaluator::Vector vector(evaluator, map.width);
     for (auto &[where, values] : ready)

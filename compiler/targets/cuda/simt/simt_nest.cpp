@@ -85,25 +85,25 @@ void SimtEmitter::commit(const Nest &nest, const Sink &sink, const Point &point,
   lower::Address where;
   if (sink.kind == Sink::Update) {
     auto update = cast<tile::AtomicRmwOp>(sink.op);
-    return lower::updateLanes(evaluator, update, evaluator.address(update.getPlace(), point), e.splat(value, evaluator.width()),
-                              only, orderOf(update).each);
+    return lower::updateLanes(evaluator, update, evaluator.addresses.ofPlace(update.getPlace(), point),
+                              e.splat(value, evaluator.width()), only, orderOf(update).each);
   }
   if (sink.kind == Sink::Store) {
-    where = evaluator.addressOf(cast<tile::StoreOp>(sink.op), point);
+    where = evaluator.addresses.ofAccess(cast<tile::StoreOp>(sink.op), point);
   } else if (sink.kind == Sink::BufferStore) {
     auto store = cast<tile::BufferStoreOp>(sink.op);
-    where = evaluator.bufferAddress(store.getBuffer(), point);
+    where = evaluator.addresses.ofBuffer(store.getBuffer(), point);
     if (store.getMask())
       where.exists = e.band(where.exists, evaluator.value(store.getMask(), point));
   } else if (registerTiles.contains(sink.buffers[0])) {
     return evaluator.writeStored(sink.buffers[0], nest.shape, point, value);
   } else {
-    where = evaluator.scratchAddress(sink.buffers[0], nest.shape, point);
+    where = evaluator.addresses.ofStored(sink.buffers[0], nest.shape, point);
   }
   where.exists = e.band(where.exists, only);
   if (sink.kind == Sink::Store)
     lower::explainThreads(sink.op, point);
-  evaluator.store(where, value);
+  evaluator.memory.store(where, value);
 }
 
 SmallVector<Lanes> SimtEmitter::valuesOf(const Nest &nest, const Point &point) {
@@ -159,7 +159,7 @@ void SimtEmitter::boundedBody(const Nest &nest, const Point &point, unsigned dim
     SmallVector<Lanes> vectors;
     for (unsigned lane = 0; lane < width; ++lane) {
       Point single(point);
-      single[dim] = Index{b.CreateAdd(point[dim].base, e.i64(lane)), 0, nullptr, evaluator.level(), 1, int(dim)};
+      single[dim] = Index{b.CreateAdd(point[dim].base, e.i64(lane)), 0, nullptr, evaluator.levels.current(), 1, int(dim)};
       SmallVector<Lanes> values;
       lower::Evaluator::Region region(evaluator);
       body(nest, single, 1, values);
@@ -274,7 +274,7 @@ void SimtEmitter::mapNest(const Nest &nest) {
     Point point = pointOf(chunks, i);
     if (width > 1) {
       llvm::Value *base = point[dim].base;
-      point[dim] = Index{e.b.CreateMul(base, e.i64(width)), 1, nullptr, evaluator.level(), int64_t(width), int(dim)};
+      point[dim] = Index{e.b.CreateMul(base, e.i64(width)), 1, nullptr, evaluator.levels.current(), int64_t(width), int(dim)};
     }
     point[dim].ofThreads = width == 1 && nest.shape[dim] >= leastNeighbours;
     SmallVector<Lanes> none;
@@ -400,7 +400,7 @@ SmallVector<Lanes> SimtEmitter::reducePartial(const RowReduction &r, const Point
   llvm::Value *from = b.CreateAdd(b.CreateMul(r.member, e.i64(r.width)), e.i64(offset));
   return nests.loop(from, end, r.along ? r.partials : 1, false, r.start, [&](llvm::Value *k, ArrayRef<Lanes> carried) {
     Point point(row);
-    point[r.axis] = Index{k, r.width > 1 ? 1 : 0, nullptr, evaluator.level(), int64_t(r.width), int(r.axis)};
+    point[r.axis] = Index{k, r.width > 1 ? 1 : 0, nullptr, evaluator.levels.current(), int64_t(r.width), int(r.axis)};
     point[r.axis].ofThreads = r.width == 1 && r.group >= leastNeighbours;
     SmallVector<Lanes> fresh;
     boundedBody(r.nest, point, r.axis, r.width, r.bounds, fresh);
@@ -458,7 +458,7 @@ void SimtEmitter::storeRow(const RowReduction &r, const Sink &sink, const Point 
     Point where(row);
     where.erase(where.begin() + r.axis);
     for (auto [buffer, value] : llvm::zip(sink.buffers, values))
-      evaluator.store(evaluator.scratchAddress(buffer, shape, where), value);
+      evaluator.memory.store(evaluator.addresses.ofStored(buffer, shape, where), value);
   });
 }
 

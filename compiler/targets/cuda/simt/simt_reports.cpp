@@ -65,7 +65,7 @@ void SimtEmitter::printOp(tile::PrintOp op) {
         for (auto [position, size] : llvm::zip(point, shape))
           index = b.CreateAdd(b.CreateMul(index, e.i64(size)), position.base);
         where.pointer = b.CreateGEP(e.memoryType(where.element), at(start), index);
-        evaluator.store(where, evaluator.value(value, point));
+        evaluator.memory.store(where, evaluator.value(value, point));
       });
     }
   });

@@ -25,7 +25,7 @@ struct SimtEmitter::SortedRows {
   unsigned bytes = last.getBitWidth() / 8;
   llvm::Type *key = b.getIntNTy(8 * bytes);
 
-  Index at(llvm::Value *element) const { return Index{element, 0, nullptr, s.evaluator.level()}; }
+  Index at(llvm::Value *element) const { return Index{element, 0, nullptr, s.evaluator.levels.current()}; }
   Point pointOf(llvm::Value *row, llvm::Value *element) {
     SmallVector<int64_t> others(shape);
     others[axis] = 1;
@@ -42,17 +42,17 @@ struct SimtEmitter::SortedRows {
     return lines && size % most == 0 ? most : 1;
   }
   llvm::Value *load(int buffer, Indices point, unsigned width = 1) {
-    Address where = s.evaluator.scratchAddress(buffer, shape, point);
+    Address where = s.evaluator.addresses.ofStored(buffer, shape, point);
     auto *loaded = b.CreateAlignedLoad(s.e.vectorOf(key, width), where.pointer, llvm::Align(width * bytes));
     where.annotate(loaded);
     return loaded;
   }
   void store(int buffer, Indices point, llvm::Value *keys) {
-    Address where = s.evaluator.scratchAddress(buffer, shape, point);
+    Address where = s.evaluator.addresses.ofStored(buffer, shape, point);
     where.annotate(b.CreateAlignedStore(keys, where.pointer, llvm::Align(s.e.lanesOf(keys) * bytes)));
   }
   void storeValues(Indices point, llvm::Value *keys) {
-    Address where = s.evaluator.scratchAddress(result, keptShape, point);
+    Address where = s.evaluator.addresses.ofStored(result, keptShape, point);
     Lanes values = s.e.toMemory(lower::valueOfSortKey(s.e, op, keys), where.element);
     where.annotate(b.CreateAlignedStore(values, where.pointer, llvm::Align(s.e.lanesOf(keys) * bytes)));
   }

@@ -52,7 +52,7 @@ protected:
     Layout factor = form.factor(16, Rows::InOrder), sums = form.sums(form.columns, Rows::InOrder);
     auto *half4 = llvm::FixedVectorType::get(b.getHalfTy(), 4), *float16 = llvm::FixedVectorType::get(b.getFloatTy(), 16);
     auto index = [&](llvm::Value *first, llvm::Value *own) {
-      return lower::Index{b.CreateAdd(first, own), 0, nullptr, evaluator.level()};
+      return lower::Index{b.CreateAdd(first, own), 0, nullptr, evaluator.levels.current()};
     };
     amd.barrier(e); // what the factors are read from is written
     nests.loop(wave, e.i64(tiles), std::max(threads / 64, 1u), false, {}, [&](llvm::Value *tile, llvm::ArrayRef<lower::Lanes>) {
@@ -76,8 +76,8 @@ protected:
       lower::Lanes sum = nests.loop(e.i64(0), e.i64(k), depth, false, {zero}, step)[0];
       for (unsigned r = 0; r < 16; ++r) {
         auto place = cuda::emitLayout(b, sums, {{Register, e.i64(r)}, {Lane, lane}});
-        evaluator.store(evaluator.scratchAddress(buffer, shape, {index(row, place[0]), index(column, place[1])}),
-                        b.CreateExtractElement(sum, uint64_t(r)));
+        evaluator.memory.store(evaluator.addresses.ofStored(buffer, shape, {index(row, place[0]), index(column, place[1])}),
+                               b.CreateExtractElement(sum, uint64_t(r)));
       }
       return llvm::SmallVector<lower::Lanes>();
     });

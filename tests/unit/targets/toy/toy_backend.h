@@ -51,7 +51,7 @@ public:
       llvm::Value *slot = b.CreateConstInBoundsGEP1_64(i64, slots, argument.getArgNumber());
       evaluator.scalars[argument] = e.fromMemory(b.CreateLoad(e.memoryType(argument.getType()), slot), argument.getType());
     }
-    evaluator.arena = function->getArg(3);
+    evaluator.memory.arena = function->getArg(3);
     nests.loop(function->getArg(1), function->getArg(2), 1, false, {}, [&](llvm::Value *program, llvm::ArrayRef<lower::Lanes>) {
       programId = program;
       pid = {b.CreateTrunc(program, b.getInt32Ty()), b.getInt32(0), b.getInt32(0)}; // grids of one dimension
@@ -73,15 +73,15 @@ protected:
     int64_t depth = tile::shapeOf(dot.getA().getType())[1];
     forEach(shape, [&](llvm::ArrayRef<lower::Index> at) {
       lower::Lanes start = lower::startsAtZero(op) ? llvm::ConstantFP::get(e.b.getFloatTy(), 0)
-                                                   : evaluator.load(evaluator.scratchAddress(buffer, shape, at));
+                                                   : evaluator.memory.load(evaluator.addresses.ofStored(buffer, shape, at));
       lower::Lanes sum =
           nests.loop(e.i64(0), e.i64(depth), 1, false, {start}, [&](llvm::Value *k, llvm::ArrayRef<lower::Lanes> sum) {
-            lower::Index inner{k, 0, nullptr, evaluator.level()};
+            lower::Index inner{k, 0, nullptr, evaluator.levels.current()};
             lower::Lanes product =
                 e.b.CreateFMul(evaluator.value(dot.getA(), {at[0], inner}), evaluator.value(dot.getB(), {inner, at[1]}));
             return llvm::SmallVector<lower::Lanes>{e.b.CreateFAdd(sum[0], product)};
           })[0];
-      evaluator.store(evaluator.scratchAddress(buffer, shape, at), sum);
+      evaluator.memory.store(evaluator.addresses.ofStored(buffer, shape, at), sum);
     });
   }
 };

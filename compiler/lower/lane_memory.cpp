@@ -1,7 +1,7 @@
 // How the lanes at an address are read and written.
 #include "compiler/explain/findings.h"
 #include "compiler/lower/atomics.h"
-#include "compiler/lower/evaluator.h"
+#include "compiler/lower/lane_memory.h"
 #include "compiler/lower/every_second.h"
 #include "compiler/lower/prefetch.h"
 
@@ -9,30 +9,20 @@ using namespace mlir;
 
 namespace tilery::lower {
 
-Lanes Evaluator::readStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point) {
-  if (llvm::AllocaInst *variable = threads ? threads->variableOf(buffer, shape, point) : nullptr)
-    return e.b.CreateLoad(variable->getAllocatedType(), variable);
-  if (Lanes lanes = threads ? threads->readAcross(buffer, shape, point, state.lanes) : nullptr)
-    return lanes;
-  return load(scratchAddress(buffer, shape, point));
-}
-
-void Evaluator::writeStored(int buffer, ArrayRef<int64_t> shape, ArrayRef<Index> point, Lanes value) {
-  if (llvm::AllocaInst *variable = threads ? threads->variableOf(buffer, shape, point) : nullptr)
-    e.b.CreateStore(e.splat(value, state.lanes), variable);
-  else
-    store(scratchAddress(buffer, shape, point), value);
-}
-
-void Address::annotate(llvm::Instruction *instruction) const {
-  if (!scope)
-    return;
-  instruction->setMetadata(llvm::LLVMContext::MD_alias_scope, scope);
-  instruction->setMetadata(llvm::LLVMContext::MD_noalias, noalias);
+llvm::Value *LaneMemory::lanePointers(const Address &address) {
+  auto &b = e.b;
+  llvm::Value *offsets = address.offsets;
+  if (address.step) {
+    llvm::Value *steps = b.CreateMul(e.iota(b.getInt64Ty(), width), e.splat(e.i64(address.step), width));
+    offsets = offsets ? b.CreateAdd(offsets, steps) : steps;
+  }
+  if (!offsets)
+    return e.splat(address.pointer, width);
+  return b.CreateGEP(e.memoryType(address.element), address.pointer, offsets);
 }
 
 // Vectors where lanes are neighbours that exist or not as one, else lane by lane.
-Lanes Evaluator::loadThroughPort(const Address &address, Lanes other) {
+Lanes LaneMemory::loadThroughPort(const Address &address, Lanes other) {
   auto &b = e.b;
   MemoryPort &port = threads->memory();
   llvm::Type *element = e.memoryType(address.element);
@@ -40,25 +30,24 @@ Lanes Evaluator::loadThroughPort(const Address &address, Lanes other) {
   llvm::Value *bits = other ? e.toMemory(other, address.element) : llvm::Constant::getNullValue(element);
   if (single && !oneQuestion) { // one element for the lanes that exist
     llvm::Value *read = port.load(e, address, element, b.CreateOrReduce(address.exists), llvm::Constant::getNullValue(element));
-    return e.fromMemory(b.CreateSelect(address.exists, e.splat(read, state.lanes), e.splat(bits, state.lanes)), address.element);
+    return e.fromMemory(b.CreateSelect(address.exists, e.splat(read, width), e.splat(bits, width)), address.element);
   }
-  if (oneQuestion && (state.lanes == 1 || single) && e.lanesOf(bits) == 1)
+  if (oneQuestion && (width == 1 || single) && e.lanesOf(bits) == 1)
     return e.fromMemory(port.load(e, address, element, address.exists, bits), address.element);
-  llvm::Type *type = e.vectorOf(element, state.lanes);
-  bits = e.splat(bits, state.lanes);
+  llvm::Type *type = e.vectorOf(element, width);
+  bits = e.splat(bits, width);
   if (single) {
-    llvm::Value *read =
-        e.splat(port.load(e, address, element, address.exists, llvm::Constant::getNullValue(element)), state.lanes);
+    llvm::Value *read = e.splat(port.load(e, address, element, address.exists, llvm::Constant::getNullValue(element)), width);
     return e.fromMemory(address.exists ? b.CreateSelect(address.exists, read, bits) : read, address.element);
   }
   if (oneQuestion && !address.offsets && address.step == 1)
     return e.fromMemory(port.load(e, address, type, address.exists, bits), address.element);
   explain::lanesApart();
   llvm::Value *pointers = lanePointers(address), *result = llvm::PoisonValue::get(type);
-  llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
+  llvm::Value *exists = address.exists ? e.splat(address.exists, width) : nullptr;
   Address lane = address;
   lane.alignment = elementBytes(address.element);
-  for (uint64_t i = 0; i < state.lanes; ++i) {
+  for (uint64_t i = 0; i < width; ++i) {
     lane.pointer = b.CreateExtractElement(pointers, i);
     result = b.CreateInsertElement(
         result,
@@ -67,23 +56,23 @@ Lanes Evaluator::loadThroughPort(const Address &address, Lanes other) {
   return e.fromMemory(result, address.element);
 }
 
-void Evaluator::storeThroughPort(const Address &address, llvm::Value *bits) {
+void LaneMemory::storeThroughPort(const Address &address, llvm::Value *bits) {
   auto &b = e.b;
   MemoryPort &port = threads->memory();
   bool oneQuestion = !address.exists || e.lanesOf(address.exists) == 1;
-  if (oneQuestion && (state.lanes == 1 || (!address.offsets && address.step == 1)))
+  if (oneQuestion && (width == 1 || (!address.offsets && address.step == 1)))
     return port.store(e, address, bits, address.exists);
   explain::lanesApart();
-  llvm::Value *pointers = lanePointers(address), *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
+  llvm::Value *pointers = lanePointers(address), *exists = address.exists ? e.splat(address.exists, width) : nullptr;
   Address lane = address;
   lane.alignment = elementBytes(address.element);
-  for (uint64_t i = 0; i < state.lanes; ++i) {
+  for (uint64_t i = 0; i < width; ++i) {
     lane.pointer = b.CreateExtractElement(pointers, i);
     port.store(e, lane, b.CreateExtractElement(bits, i), exists ? b.CreateExtractElement(exists, i) : nullptr);
   }
 }
 
-Lanes Evaluator::load(const Address &address, Lanes other) {
+Lanes LaneMemory::load(const Address &address, Lanes other) {
   if (threads && address.global)
     return loadThroughPort(address, other);
   auto &b = e.b;
@@ -92,11 +81,11 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   bool single = !address.offsets && (address.step == 0 || (threads && address.step == 1));
   // Neighbours that exist or not as one.
   bool row = !threads && !address.offsets && address.step == 1 && address.exists &&
-             elementBytes(address.element) * state.lanes <= plan.arenaBytes;
+             elementBytes(address.element) * width <= plan.arenaBytes;
   if ((single || row) && (!address.exists || e.lanesOf(address.exists) == 1)) {
     // Where the element may not exist, something that surely does is read in its place.
     llvm::Value *from = address.exists ? b.CreateSelect(address.exists, address.pointer, arena) : address.pointer;
-    llvm::Type *type = e.vectorOf(element, address.step ? state.lanes : 1);
+    llvm::Type *type = e.vectorOf(element, address.step ? width : 1);
     auto *read = b.CreateAlignedLoad(type, from, align, address.isVolatile);
     if (acquires(address, type))
       read->setAtomic(llvm::AtomicOrdering::Acquire);
@@ -109,15 +98,15 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
     e.unify(parts);
     return b.CreateSelect(parts[0], parts[1], parts[2]);
   }
-  llvm::Type *type = e.vectorOf(element, state.lanes);
+  llvm::Type *type = e.vectorOf(element, width);
   llvm::Value *passthru = llvm::Constant::getNullValue(type);
   if (other)
-    passthru = e.toMemory(e.splat(other, state.lanes), address.element);
-  llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
+    passthru = e.toMemory(e.splat(other, width), address.element);
+  llvm::Value *exists = address.exists ? e.splat(address.exists, width) : nullptr;
   if (!threads && single) { // one element for the lanes that exist
     llvm::Value *from = b.CreateSelect(b.CreateOrReduce(exists), address.pointer, arena);
     llvm::Value *one = b.CreateAlignedLoad(element, from, align, address.isVolatile);
-    return e.fromMemory(b.CreateSelect(exists, e.splat(one, state.lanes), passthru), address.element);
+    return e.fromMemory(b.CreateSelect(exists, e.splat(one, width), passthru), address.element);
   }
   llvm::Instruction *read;
   if (!address.runs.empty()) {
@@ -136,16 +125,16 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
                   : b.CreateAlignedLoad(type, address.pointer, align);
   } else if (Lanes near = exists ? nullptr : loadNear(address)) {
     return e.fromMemory(near, address.element);
-  } else if (llvm::Value *repeated = threads ? nullptr : loadRepeated(e, address, state.lanes, exists, passthru)) {
+  } else if (llvm::Value *repeated = threads ? nullptr : loadRepeated(e, address, width, exists, passthru)) {
     return e.fromMemory(repeated, address.element);
-  } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, state.lanes, exists, passthru)) {
+  } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, width, exists, passthru)) {
     return e.fromMemory(second, address.element);
-  } else if (llvm::Value *each = threads || exists ? nullptr : loadEach(e, address, state.lanes)) {
+  } else if (llvm::Value *each = threads || exists ? nullptr : loadEach(e, address, width)) {
     return e.fromMemory(each, address.element);
   } else {
     if (!exists)
-      exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
-    if (address.global && state.lanes > 1)
+      exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), width));
+    if (address.global && width > 1)
       explain::lanesApart();
     read = b.CreateMaskedGather(type, lanePointers(address), llvm::Align(elementBytes(address.element)), exists, passthru);
   }
@@ -153,14 +142,14 @@ Lanes Evaluator::load(const Address &address, Lanes other) {
   return e.fromMemory(read, address.element);
 }
 
-void Evaluator::store(const Address &address, Lanes value, bool streaming) {
+void LaneMemory::store(const Address &address, Lanes value, bool streaming) {
   auto &b = e.b;
   llvm::Align align(address.alignment);
-  llvm::Value *bits = e.toMemory(e.splat(value, state.lanes), address.element);
+  llvm::Value *bits = e.toMemory(e.splat(value, width), address.element);
   if (threads && address.global)
     return storeThroughPort(address, bits);
   llvm::Instruction *write;
-  if (state.lanes == 1) {
+  if (width == 1) {
     if (!address.exists) {
       write = b.CreateAlignedStore(bits, address.pointer, align, address.isVolatile);
     } else {
@@ -170,7 +159,7 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
       write = b.CreateMaskedStore(vector(bits), address.pointer, align, vector(address.exists));
     }
   } else {
-    llvm::Value *exists = address.exists ? e.splat(address.exists, state.lanes) : nullptr;
+    llvm::Value *exists = address.exists ? e.splat(address.exists, width) : nullptr;
     if (!address.runs.empty()) {
       for (auto [mask, offset] : address.runs)
         address.annotate(b.CreateMaskedStore(bits, b.CreateGEP(e.memoryType(address.element), address.pointer, offset),
@@ -182,7 +171,7 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
       if (exists) {
         write = b.CreateMaskedStore(bits, address.pointer, align, exists);
       } else if (streaming) {
-        write = b.CreateAlignedStore(bits, address.pointer, llvm::Align(state.lanes * elementBytes(address.element)));
+        write = b.CreateAlignedStore(bits, address.pointer, llvm::Align(width * elementBytes(address.element)));
         write->setMetadata(llvm::LLVMContext::MD_nontemporal,
                            llvm::MDNode::get(e.context(), llvm::ConstantAsMetadata::get(b.getInt32(1))));
       } else {
@@ -190,7 +179,7 @@ void Evaluator::store(const Address &address, Lanes value, bool streaming) {
       }
     } else {
       if (!exists)
-        exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), state.lanes));
+        exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), width));
       if (address.global)
         explain::lanesApart();
       write = b.CreateMaskedScatter(bits, lanePointers(address), llvm::Align(elementBytes(address.element)), exists);
