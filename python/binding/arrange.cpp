@@ -148,7 +148,14 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
   return result;
 }
 
-std::string dtypeText(nb::handle dtype) { return dtype.is_none() ? "" : nb::cast<std::string>(nb::str(dtype)); }
+/// Types are text; what else stands there is kept as text: launches take types from their tensors.
+std::string dtypeText(nb::handle dtype) {
+  if (dtype.is_none())
+    return "";
+  if (PyUnicode_Check(dtype.ptr()))
+    nb::module_::import_("tilery.ninetoothed.element_types").attr("tile_dtype")(dtype); // refuses what is none
+  return nb::cast<std::string>(nb::str(dtype));
+}
 
 HandleRef makeTensor(nb::object rank, nb::object shape, nb::object dtype, nb::object jaggedDim, nb::object other,
                      nb::object options, nb::object constant, nb::object value, nb::object name, nb::args more,

@@ -30,3 +30,8 @@ def raised(call, function):
         call()
     builtin = next(t for t in type(caught.value).__mro__ if t.__module__ == "builtins")
     return f"{builtin.__name__}\n{relative(str(caught.value), function)}\n"
+
+
+def without_place(error):
+    """What is wrong and what to change, without the lines."""
+    return error.message if not error.hint else f"{error.message}\n  hint: {error.hint}"

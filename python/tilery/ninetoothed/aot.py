@@ -16,18 +16,15 @@ from tilery._native.arrange import Symbol, Tensor
 from .. import aot as bundles
 from ..aot.targets import targets_of
 from ..core.names import takes_options
-from ..core.tile.types import dtype as element_type
 from ..errors import error
 from . import dtype as dtypes
 from . import jagged
 from .arguments import Argument
 from .compile import CompiledKernel
+from .element_types import DTYPES, tile_dtype
 from .jit import CALLERS, Kernel, jit
 from .listing import CACHE_DIR
 from .options import checked_name
-
-# What C callers name types by, and how configurations of `build` do: the position.
-DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64")
 
 # How much is known of a call's tensors, most first: addresses and strides that divide by 16 with a last stride of 1; a last
 # stride of 1; nothing, not even that they do not overlap. Each is code of its own.
@@ -237,7 +234,7 @@ def _parameters(kernel: Kernel, name: str, tensor: Tensor, given: str | None = N
             f"the element type of `{name}` of `{kernel.application.__name__}` is not declared, as ahead of time it must be",
             hint=f"Tensor({tensor.source.ndim}, dtype=ninetoothed.float32)",
         )
-    dtype = _tile_dtype(declared)
+    dtype = tile_dtype(declared)
     if tensor.source.ndim == 0:
         return [bundles.Parameter(name, dtype, in_c="float64" if dtype == "float32" else None)]
     if tensor.jagged_dim is None:
@@ -249,22 +246,6 @@ def _parameters(kernel: Kernel, name: str, tensor: Tensor, given: str | None = N
         bundles.Parameter(name + offsets, "int64", 1),
         bundles.Parameter(name + longest, "int64"),
     ]
-
-
-def _tile_dtype(name: str) -> str:
-    """Of `fp32` (which is ninetoothed.float32), `float32` or what Triton's signatures have."""
-    known = name.removeprefix("ninetoothed.")
-    if known in DTYPES:
-        return known
-    if known in dtypes.NAMES:
-        return dtypes.NAMES[known]
-    try:
-        return str(element_type(known).__tile_dtype__)
-    except ValueError:
-        there_are = f"there are {', '.join(DTYPES)}"
-        bare = f"write `{known.lstrip('*')}`: a tensor of NineToothed is named by the type of its elements"
-        hint = bare if known.startswith("*") else there_are
-        raise error(ValueError, f"there is no element type `{name}`", hint=hint) from None
 
 
 def _numbers(

@@ -14,10 +14,11 @@ from tilery._native.arrange import Symbol, Tensor
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..core.explanation import Explanation
+from ..core.frames import trimmed
 from ..core.names import takes_options, told_name
 from ..core.pickled import OwnCopy, by_name
 from ..core.unmade import launches_are_unmade
-from ..errors import error, with_article
+from ..errors import Error, error, with_article
 from ..frontend.fingerprint import fingerprint
 from ..frontend.source import remember
 from ..frontend.wording import counted, did_you_mean, number_of
@@ -27,6 +28,7 @@ from .compile import CompiledKernel
 from .dtype import NAMES as TYPES
 from .flattened import Flattened, seen_as
 from .forgotten import refuse_forgotten
+from .grids import warn_of_grids, with_sizes
 from .options import NAMES, checked, checked_name
 
 if TYPE_CHECKING:
@@ -176,8 +178,14 @@ class Kernel(OwnCopy):
         return cache_source(listing(self.application, self.arrangement, self.tensors, self._options, self._kernel_name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if tuple(kwargs) in self._usual and len(args) == len(self.names):
-            return self._launch(args, kwargs)
+        try:
+            if tuple(kwargs) in self._usual and len(args) == len(self.names):
+                return self._launch(args, kwargs)
+            return self._call(args, kwargs)
+        except Error as wrong:
+            raise trimmed(wrong)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if launches_are_unmade():
             return None
         if len(args) == len(self.names) and kwargs.keys() <= self._keywords:
@@ -222,13 +230,22 @@ class Kernel(OwnCopy):
             if not found:
                 raise
             self._without_elements = sorted({*self._without_elements, *found})
-        except ValueError as e:
-            if arrange.DIFFERENT_GRIDS not in str(e) or kwargs.get("debug"):
-                raise
-            if len(self._differing) < 4096:
-                self._differing.add(_shapes(args))
-            return self._launcher(*given, **kwargs, _masked=True)
+        except ValueError as wrong:
+            self._take_grids(wrong, args, kwargs)
         return self._launch(args, kwargs)
+
+    def _take_grids(self, wrong: ValueError, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Returns where a call is refused for the grids of its arguments alone: such calls are launched, but told."""
+        if not isinstance(wrong, Error):
+            raise wrong
+        if kwargs.get("debug"):
+            raise with_sizes(wrong, dict(zip(self.names, args)), self.arrangement or self.application)
+        if arrange.DIFFERENT_GRIDS not in wrong.message:
+            raise wrong
+        if len(self._differing) >= 4096:
+            self._differing.clear()
+        self._differing.add(_shapes(args))
+        warn_of_grids(self.told_name, wrong)
 
     def _rows(self, i: int, argument: Any) -> Any:
         if argument is None:

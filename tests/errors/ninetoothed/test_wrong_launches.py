@@ -2,6 +2,7 @@
 
 import copy as copies
 import pickle
+import traceback
 
 import numpy as np
 import pytest
@@ -153,12 +154,16 @@ WRONG = {
     "different grids": (
         lambda: three(X, X, torch.ones(20), debug=True),
         ValueError,
-        "arguments `x` and `z` are arranged for different grids: 8 and 5 programs in dimension 0 of the outermost level",
+        "arguments `x` and `z` are arranged for different grids: 8 and 5 programs in dimension 0 of the outermost level\n"
+        "  hint: `x` has shape (32,), `z` has shape (20,); an arrangement gives each argument as many tiles, by their sizes or "
+        "by expand()",
     ),
     "grids of other ranks": (
         lambda: flat(torch.ones(2, 8), torch.ones(1, 12), debug=True),
         ValueError,
-        "arguments `x` and `y` are arranged for different grids: 4 and 3 programs",
+        "arguments `x` and `y` are arranged for different grids: 4 and 3 programs\n"
+        "  hint: `x` has shape (2, 8), `y` has shape (1, 12); an arrangement gives each argument as many tiles, by their sizes "
+        "or by expand()",
     ),
     "tile of size 0": (lambda: by_width(X, X, WIDTH=0), ValueError, "the innermost tile of `x` has size 0"),
     "tile of negative size": (
@@ -266,7 +271,60 @@ def test_refused(name):
     with pytest.raises(Error) as caught:
         launch()
     assert isinstance(caught.value, builtin)
-    assert str(caught.value).replace("test_wrong_launches.", "") == text
+    assert messages.without_place(caught.value).replace("test_wrong_launches.", "") == text
+
+
+def test_a_debug_launch_of_different_grids_shows_the_arrangement():
+    with pytest.raises(ValueError) as caught:
+        three(X, X, torch.ones(20), debug=True)
+    assert "line +0:1: arguments `x` and `z`" in messages.relative(str(caught.value), vectors)
+    assert "    def vectors(*tensors):\n    ^\n" in str(caught.value)
+
+
+def test_one_exception_where_a_call_of_other_grids_is_wrong_too():
+    """The launch is tried again for the grids it has: what that raises has not happened in handling the first."""
+
+    def unwritable(x, y):
+        y = x.shape[0][0]  # noqa: F841
+
+    kernel = ninetoothed.make(vectors, unwritable, (Tensor(1), Tensor(1)))
+    with pytest.raises(Error) as caught:
+        kernel(X, torch.ones(20))
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+
+
+def test_frames_of_a_refused_call_are_the_programs():
+    with pytest.raises(Error) as caught:
+        plain(X, 3)
+    own = [entry for entry in traceback.extract_tb(caught.value.__traceback__) if entry.filename != __file__]
+    assert [entry.name for entry in own] == ["__call__"]
+
+
+@pytest.mark.parametrize(
+    "dtype, hint",
+    [
+        ("flaot32", "did you mean float32?"),
+        ("fp33", "did you mean fp32?"),
+        ("complex", "there are int8, int16, "),
+        ("*fp32", "write `fp32`: "),
+    ],
+)
+def test_element_types(dtype, hint):
+    def declared():
+        return Tensor(1, dtype=dtype)
+
+    with pytest.raises(ValueError) as caught:
+        declared()
+    assert messages.relative(str(caught.value), declared).startswith(f"line +1:16: there is no element type `{dtype}`\n")
+    assert f"  hint: {hint}" in str(caught.value)
+    x = Tensor(1)
+    with pytest.raises(ValueError, match="there is no element type"):
+        x.dtype = dtype
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "float32", "ninetoothed.float32", "fp8e5", "int1", int, torch.float32, None])
+def test_element_types_that_are_taken(dtype):
+    assert Tensor(1, dtype=dtype).source.dtype == (None if dtype is None else str(dtype))
 
 
 def test_kernels_are_named_with_their_module():

@@ -55,3 +55,17 @@ def sums_of_another_type(X: Vector):
     with T.Kernel(1, threads=32):
         a, b, c = T.alloc_local((8,), "float16"), T.alloc_local((4,), "float16"), T.alloc_local((4,), "float32")
         T.ptx_mma("float32", "m16n8k16", "row", "col", "fp16", "fp16", "fp16", a.data, 0, b.data, 0, c.data, 0, False)
+
+
+@wrong
+def negative_extent_side_by_side(X: Vector):
+    with T.Kernel(1):
+        for i in T.Parallel(64 - 67):
+            X[i] = 0
+
+
+@wrong
+def negative_extent_of_a_vector(X: Vector):
+    with T.Kernel(1):
+        for i in T.vectorized(-1):
+            X[i] = 0

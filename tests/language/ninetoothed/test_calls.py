@@ -1,5 +1,7 @@
 """What a call may give: arguments with grids of their own, none for what is not used, symbols of any sign, tensors left over."""
 
+import warnings
+
 import pytest
 import torch
 
@@ -7,6 +9,7 @@ from tilery import ninetoothed
 from tilery.errors import Error
 from tilery.ninetoothed import Symbol, Tensor
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*arranged for different grids")
 PAD = Symbol("PAD", constexpr=True)
 
 
@@ -149,3 +152,15 @@ def test_grids_that_differ_by_turns(device):
             assert torch.equal(y[:n], x[:m]) and not y[n:].any()
     with pytest.raises(Error, match="arranged for different grids"):
         kernel(torch.ones(8, device="cpu"), torch.ones(20, device="cpu"), debug=True)
+
+
+def test_grids_that_differ_are_told_once():
+    kernel = ninetoothed.make(vectors, copy, (Tensor(1), Tensor(1)))
+    x, y = torch.ones(8), torch.zeros(20)
+    with pytest.warns(RuntimeWarning, match="`x` and `y` .* different grids: 2 and 5 programs.*left as they are") as told:
+        kernel(x, y)
+        kernel(x, y)
+    assert [each.filename for each in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel(x, y[:8])

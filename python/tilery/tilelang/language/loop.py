@@ -46,6 +46,7 @@ class Parallel(Iteration):
         kernel("T.Parallel")
         if not extents:
             raise error(ValueError, "T.Parallel needs at least one extent")
+        _refuse_negative("T.Parallel", extents)
         ignore(
             "T.Parallel",
             coalesced_width=coalesced_width,
@@ -107,6 +108,14 @@ def _nested() -> Exception:
         "[Tilelang Semantic Check] Nested parallel loops are not allowed. Please check your loop structure.",
         hint="give all extents to one T.Parallel, or nest them with nothing beside the inner one",
     )
+
+
+def _refuse_negative(loop: str, extents: Sequence[Any]) -> None:
+    """Of loops whose iterations lie side by side, which have extents as tiles do; of those that run one after the other, bounds
+    that cross are none."""
+    for extent in extents:
+        if isinstance(extent, int) and extent < 0:
+            raise error(ValueError, f"an extent of {loop} must not be negative, got {extent}")
 
 
 def While(condition: Any) -> Any:
@@ -181,6 +190,8 @@ def _fixed(start: Any, stop: Any, step: Any) -> range:
 def vectorized(start: Any, stop: Any = None, *, annotations: dict[str, Any] | None = None) -> Serial:
     """A loop whose iterations may run as one vector."""
     ignore("T.vectorized", annotations=annotations or None)
+    if stop is None:
+        _refuse_negative("T.vectorized", (start,))
     return Serial(start, stop, 1, {"vectorize": True})
 
 
