@@ -2,6 +2,7 @@
 #include "runtime/article.h"
 #include "tilery/diagnostic.h"
 #include "tilery/arguments.h"
+#include "tilery/counted.h"
 #include <algorithm>
 #include <cstring>
 
@@ -88,7 +89,7 @@ LaunchResult launch(const Kernel &kernel, const std::array<int64_t, 3> &grid, st
            {}});
   if (args.size() != info.args.size())
     throw Error({Diagnostic::Kind::Type,
-                 info.name + " takes " + std::to_string(info.args.size()) + " arguments, got " + std::to_string(args.size()),
+                 info.name + " takes " + counted(info.args.size(), "argument") + ", got " + std::to_string(args.size()),
                  "",
                  {}});
   const bool runs = std::min({grid[0], grid[1], grid[2]}) > 0;

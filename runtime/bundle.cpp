@@ -4,6 +4,7 @@
 #include "runtime/bundle_conditions.h"
 #include "tilery/diagnostic.h"
 #include "tilery/abi.h"
+#include "tilery/counted.h"
 #include <algorithm>
 #include <cstdlib>
 #include <typeinfo>
@@ -192,8 +193,7 @@ std::string Bundle::whyNone(size_t number, std::span<const HostArgument> argumen
 bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const int64_t *grid, Place place) {
   const BundleEntry &entry = all.at(number);
   if (arguments.size() != entry.parameters.size())
-    refuse(entry.name + " takes " + std::to_string(entry.parameters.size()) + " arguments, got " +
-           std::to_string(arguments.size()));
+    refuse(entry.name + " takes " + counted(entry.parameters.size(), "argument") + ", got " + std::to_string(arguments.size()));
   if (entry.takesGrid != (grid != nullptr))
     refuse(entry.name + (grid ? " computes its own grid; call it without one" : " needs a grid of three extents"));
   if (grid && std::min({grid[0], grid[1], grid[2]}) < 0)

@@ -1,5 +1,6 @@
 // Conditions of a bundle's variants: whether a call meets them, and what is said where it does not.
 #include "runtime/bundle_conditions.h"
+#include "tilery/counted.h"
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -87,7 +88,7 @@ std::string expectation(const BundleCondition &condition, const BundleEntry &ent
   const HostArgument &argument = arguments[condition.argument];
   const std::string name = "argument '" + entry.parameters[condition.argument].name + "'";
   auto extent = [&] {
-    return name + " has " + std::to_string(argument.tensor->extents[condition.dim]) + " elements in dimension " + dim + "; ";
+    return name + " has " + counted(argument.tensor->extents[condition.dim], "element") + " in dimension " + dim + "; ";
   };
   auto stride = [&] {
     return name + " has stride " + std::to_string(argument.tensor->strides[condition.dim]) + " in dimension " + dim + "; ";

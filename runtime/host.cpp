@@ -2,6 +2,7 @@
 #include "runtime/article.h"
 #include "tilery/host.h"
 #include "tilery/diagnostic.h"
+#include "tilery/counted.h"
 #include <algorithm>
 #include <cstddef>
 #include <list>
@@ -168,7 +169,7 @@ static bool areAlike(DType a, DType b) {
 
 void HostProgram::checkArguments(std::span<const HostArgument> args) const {
   if (args.size() != parameters.size())
-    refuse(name + " takes " + std::to_string(parameters.size()) + " arguments, got " + std::to_string(args.size()),
+    refuse(name + " takes " + counted(parameters.size(), "argument") + ", got " + std::to_string(args.size()),
            Diagnostic::Kind::Type);
   for (size_t i = 0; i < args.size(); ++i) {
     const HostParameter &parameter = parameters[i];

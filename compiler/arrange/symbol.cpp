@@ -2,9 +2,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <regex>
 #include <set>
 
 namespace tilery::arrange {
+
+/// Without what names of symbols have in front of the label, and the numbers of tensors without a name.
+static std::string asWritten(const std::string &message) {
+  static const std::regex inFront("ninetoothed_((constexpr|meta|next_power_of_2)_prefix_)*(tensor_[0-9]+_)?");
+  return std::regex_replace(message, inFront, "");
+}
+
+ArrangementError::ArrangementError(Diagnostic::Kind kind, const std::string &message, std::string hint)
+    : Error({kind, asWritten(message), std::move(hint), {}}) {}
 
 struct Symbol::Node {
   ExprKind kind;

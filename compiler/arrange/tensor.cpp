@@ -1,4 +1,5 @@
 #include "compiler/arrange/view.h"
+#include "tilery/counted.h"
 #include <atomic>
 
 namespace tilery::arrange {
@@ -22,12 +23,12 @@ int64_t normalise(const char *operation, int64_t dim, size_t rank) {
 
 void checkRank(const char *operation, const char *what, size_t given, const Shape &shape) {
   // What the operations have that take sizes: a tile of -1 is the whole dimension, an expansion by -1 none.
-  const bool keepsByMinusOne = std::string_view(what) == "sizes" && std::string_view(operation) != "shape";
+  const bool keepsByMinusOne = std::string_view(what) == "size" && std::string_view(operation) != "shape";
   const char *hint = given > shape.size() ? "unsqueeze adds a dimension" : keepsByMinusOne ? "-1 leaves a dimension whole" : "";
   if (given != shape.size())
     throw ArrangementError(Diagnostic::Kind::Value,
-                           std::string("`") + operation + "` got " + std::to_string(given) + " " + what +
-                               " for a tensor of shape `" + shapeText(shape) + "`: one per dimension is needed.",
+                           std::string("`") + operation + "` got " + counted(given, what) + " for a tensor of shape `" +
+                               shapeText(shape) + "`: one per dimension is needed.",
                            hint);
 }
 
@@ -152,11 +153,11 @@ std::vector<SizeOfOne> Tensor::sizesOfOne() const {
 Tensor Tensor::tile(const std::vector<Symbol> &tile, const std::vector<std::optional<Symbol>> &strides,
                     const std::vector<std::optional<Symbol>> &dilation, bool floorMode) const {
   const Shape &sizes = shape();
-  checkRank("tile", "sizes", tile.size(), sizes);
+  checkRank("tile", "size", tile.size(), sizes);
   if (!strides.empty())
-    checkRank("tile", "strides", strides.size(), sizes);
+    checkRank("tile", "stride", strides.size(), sizes);
   if (!dilation.empty())
-    checkRank("tile", "dilations", dilation.size(), sizes);
+    checkRank("tile", "dilation", dilation.size(), sizes);
   Shape outer, inner;
   Tile step;
   auto check = [](const char *what, const Symbol &number, const char *otherwise) {
@@ -192,7 +193,7 @@ Tensor Tensor::select(const Shape &shape, const std::vector<int64_t> &inputDims)
 }
 
 Tensor Tensor::expand(const std::vector<Symbol> &sizes) const {
-  checkRank("expand", "sizes", sizes.size(), shape());
+  checkRank("expand", "size", sizes.size(), shape());
   Shape result;
   std::vector<int64_t> dims;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -233,7 +234,7 @@ Tensor Tensor::squeeze(const std::vector<int64_t> &removed) const {
 }
 
 Tensor Tensor::permute(const std::vector<int64_t> &order) const {
-  checkRank("permute", "dimensions", order.size(), shape());
+  checkRank("permute", "dimension", order.size(), shape());
   Shape result;
   std::vector<int64_t> dims(ndim(), -1);
   for (size_t d = 0; d < order.size(); ++d) {
@@ -277,7 +278,7 @@ Tensor Tensor::affine(const Shape &result, const std::vector<Symbol> &offsets, c
 }
 
 Tensor Tensor::pad(const std::vector<std::pair<Symbol, Symbol>> &amounts) const {
-  checkRank("pad", "pairs", amounts.size(), shape());
+  checkRank("pad", "pair", amounts.size(), shape());
   Shape result;
   std::vector<Symbol> offsets, steps(ndim(), Symbol(1));
   for (size_t d = 0; d < ndim(); ++d) {
@@ -361,7 +362,7 @@ void Tensor::setInner(const Tensor &inner) {
 }
 
 void Tensor::setShape(const Shape &shape) {
-  checkRank("shape", "sizes", shape.size(), this->shape());
+  checkRank("shape", "size", shape.size(), this->shape());
   auto view = std::make_shared<View>(*current);
   view->levels[depth] = shape;
   if (!current->input && depth == 0) {

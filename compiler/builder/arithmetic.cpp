@@ -41,7 +41,11 @@ static arith::CmpFPredicate floatPredicate(BinaryOp op) {
 }
 
 static void unsupported(Builder &self, BinaryOp op, DType type) {
-  self.fail(Diagnostic::Kind::Type, std::string("invalid operands of type ") + dtypeName(type) + " for operator " + symbolOf(op));
+  std::string hint = isFloat8(type)  ? std::string("convert to float32 first: ") + spelling().conversion
+                     : isFloat(type) ? std::string("only integers have bits: convert to one first, by ") + spelling().conversion
+                                     : "";
+  self.fail(Diagnostic::Kind::Type, std::string("invalid operands of type ") + dtypeName(type) + " for operator " + symbolOf(op),
+            hint);
 }
 
 /// 1 in all lanes, also where a program's number was spread over them.

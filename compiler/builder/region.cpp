@@ -1,5 +1,6 @@
 // Extents of the two sides of a copy, and how a region is read and written.
 #include "compiler/builder/region.h"
+#include "tilery/counted.h"
 #include <algorithm>
 
 namespace tilery {
@@ -98,7 +99,7 @@ static Shape fit(Builder &b, const Shape &extents, const Region &region, const c
       result.push_back(extents[i]);
     else if (extents[i] != 1)
       b.fail(Kind::Assertion, std::string(what) + ": extents " + regionShapeText(extents) + " do not fit `" + region.name +
-                                  "`, which has " + std::to_string(rank) + " dimensions");
+                                  "`, which has " + counted(rank, "dimension"));
   }
   return result;
 }

@@ -1,5 +1,6 @@
 // Copies, fills, products, reductions and atomics of whole regions.
 #include "compiler/builder/region.h"
+#include "tilery/counted.h"
 #include <algorithm>
 
 namespace tilery {
@@ -116,7 +117,7 @@ void reduce(Builder &b, RegionReduce kind, const Region &src, const Region &dst,
   int64_t rank = extents.size(), axis = dim < 0 ? dim + rank : dim;
   if (axis < 0 || axis >= rank)
     b.fail(Kind::Value, "T.reduce: dimension " + std::to_string(dim) + " is outside `" + src.name + "`, which has " +
-                            std::to_string(rank) + " dimensions");
+                            counted(rank, "dimension"));
   Shape dropped = extents, kept = extents;
   dropped.erase(dropped.begin() + axis);
   kept[axis] = 1;
@@ -157,8 +158,8 @@ void scan(Builder &b, ReduceKind kind, const Region &src, const Region &dst, int
   const Shape &extents = knownExtents(b, src, "a scan");
   int64_t rank = extents.size(), axis = dim < 0 ? dim + rank : dim;
   if (axis < 0 || axis >= rank)
-    b.fail(Kind::Value, "dimension " + std::to_string(dim) + " is outside `" + src.name + "`, which has " + std::to_string(rank) +
-                            " dimensions");
+    b.fail(Kind::Value,
+           "dimension " + std::to_string(dim) + " is outside `" + src.name + "`, which has " + counted(rank, "dimension"));
   if (knownExtents(b, dst, "a scan") != extents)
     b.fail(Kind::Value, "a scan of `" + src.name + "` " + regionShapeText(extents) + " cannot be written to `" + dst.name + "` " +
                             regionShapeText(dst.extents));

@@ -3,6 +3,7 @@
 #include "compiler/foreign/ptx_program.h"
 #include "compiler/foreign/text.h"
 #include "tilery/cuda_text.h"
+#include "tilery/counted.h"
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -486,9 +487,8 @@ Value callCuda(Builder &builder, const CudaFunction &function, const std::vector
   size_t most = function.parameters.size();
   size_t least = std::ranges::count_if(function.parameters, [](const auto &parameter) { return !parameter.value; });
   if (arguments.size() < least || arguments.size() > most)
-    builder.fail(Diagnostic::Kind::Type, function.name + " takes " + std::to_string(least) +
-                                             (least < most ? " to " + std::to_string(most) : "") + " arguments, got " +
-                                             std::to_string(arguments.size()));
+    builder.fail(Diagnostic::Kind::Type, function.name + " takes " + (least < most ? std::to_string(least) + " to " : "") +
+                                             counted(most, "argument") + ", got " + std::to_string(arguments.size()));
   try {
     Run run(builder, function, caller);
     Held held = run.result(arguments);

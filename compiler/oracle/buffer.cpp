@@ -1,5 +1,6 @@
 // Ops of TileBuffer.td.
 #include "compiler/oracle/buffer.h"
+#include "tilery/counted.h"
 
 using namespace mlir;
 
@@ -149,7 +150,7 @@ void checkInside(Interpreter &in, Operation *op, const Buffer &buffer, ArrayRef<
     if (at[d] < 0 || at[d] >= buffer.shape[d])
       in.fail(op,
               "program " + in.programText() + " " + what + " index " + std::to_string(at[d]) + " of dimension " +
-                  std::to_string(d) + " of a buffer, which has " + std::to_string(buffer.shape[d]) + " elements there",
+                  std::to_string(d) + " of a buffer, which has " + counted(buffer.shape[d], "element") + " there",
               {}, Diagnostic::Kind::Index);
 }
 

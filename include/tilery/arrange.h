@@ -19,8 +19,8 @@ namespace tilery::arrange {
 /// What is wrong with an arrangement. Places are unknown here: what calls these functions for a program knows where it stands.
 class ArrangementError : public Error {
 public:
-  ArrangementError(Diagnostic::Kind kind, std::string message, std::string hint = "")
-      : Error({kind, std::move(message), std::move(hint), {}}) {}
+  /// In the message, names of symbols are as the program wrote them: sizes of tensors that it gave no name are `size_0`.
+  ArrangementError(Diagnostic::Kind kind, const std::string &message, std::string hint = "");
 };
 
 /// Who supplies the value of a name: nobody yet (plain), the caller by keyword (constexpr), the caller or the compiler's model (meta).

@@ -3,6 +3,7 @@
 #include "arrange_arguments.h"
 #include "binding.h"
 #include "tilery/block_sizes.h"
+#include "tilery/counted.h"
 #include "tilery/diagnostic.h"
 #include <nanobind/ndarray.h>
 #include <nanobind/operators.h>
@@ -125,9 +126,10 @@ std::vector<Name> sizeOptions(nb::handle options, size_t rank) {
                            "`shape_options` is a dict, or a tuple with one for each dimension, got `" + text(options) + "`.");
   nb::tuple entries = one ? nb::make_tuple() : nb::tuple(options); // any iterable
   if (!one && entries.size() != rank)
-    throw ArrangementError(Diagnostic::Kind::Value, "`shape_options` has " + std::to_string(entries.size()) + " entries for " +
-                                                        std::to_string(rank) +
-                                                        " dimensions: one for each, or one dict for all, is needed.");
+    throw ArrangementError(Diagnostic::Kind::Value, "`shape_options` has " + std::to_string(entries.size()) +
+                                                        (entries.size() == 1 ? " entry for " : " entries for ") +
+                                                        counted(rank, "dimension") +
+                                                        ": one for each, or one dict for all, is needed.");
   for (size_t d = 0; d < rank; ++d) {
     nb::object entry = one ? nb::borrow(options) : nb::object(entries[d]);
     if (!entry.is_none() && !PyDict_Check(entry.ptr()))

@@ -11,8 +11,8 @@ std::string didYouMean(nanobind::handle name, nanobind::handle known);
 /// Throws Error for an argument that a call gives and that `function` does not have: by position behind the known ones, or by name.
 void refuseOthers(const char *function, const nanobind::args &more, const nanobind::kwargs &others,
                   std::initializer_list<const char *> known);
-/// Raises the error as a Python exception (the caller returns null).
-void setPythonError(const Error &error);
+/// Raises the error as a Python exception (the caller returns null). `ofCall`: one that names no line has that of the program's call.
+void setPythonError(const Error &error, bool ofCall = false);
 void bindErrors(nanobind::module_ &m);
 void bindEnvironment(nanobind::module_ &m);
 void bindBuilder(nanobind::module_ &m);

@@ -6,6 +6,7 @@
 #include "launch_plan.h"
 #include "runtime/article.h"
 #include "tilery/diagnostic.h"
+#include "tilery/counted.h"
 #include <algorithm>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -68,11 +69,10 @@ BundleEntry entryOf(nb::handle entry) {
 std::optional<std::string> run(Bundle &bundle, size_t number, nb::tuple values, nb::object grid) {
   const BundleEntry &entry = bundle.entries().at(number);
   if (values.size() != entry.parameters.size())
-    throw Error(
-        {Diagnostic::Kind::Type,
-         entry.name + " takes " + std::to_string(entry.parameters.size()) + " arguments, got " + std::to_string(values.size()),
-         "",
-         {}});
+    throw Error({Diagnostic::Kind::Type,
+                 entry.name + " takes " + counted(entry.parameters.size(), "argument") + ", got " + std::to_string(values.size()),
+                 "",
+                 {}});
   ArgumentOwners owners;
   std::vector<Argument> arguments(values.size());
   GpuPlace gpu;

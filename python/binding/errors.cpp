@@ -96,11 +96,11 @@ static const char *className(GpuError::Fault fault) {
   return "GpuError";
 }
 
-void setPythonError(const Error &error) {
+void setPythonError(const Error &error, bool ofCall) {
   const Diagnostic &diagnostic = error.diagnostic();
   nb::module_ errors = nb::module_::import_("tilery.errors");
   nb::list chain;
-  if (dynamic_cast<const arrange::ArrangementError *>(&error))
+  if (diagnostic.chain.empty() && (ofCall || dynamic_cast<const arrange::ArrangementError *>(&error)))
     chain = nb::cast<nb::list>(nb::module_::import_("tilery.core.frames").attr("of_caller")());
   for (const SourceLocation &where : diagnostic.chain)
     chain.append(nb::make_tuple(where.file, where.line, where.col, where.function));

@@ -3,6 +3,7 @@
 #include "tilery/diagnostic.h"
 #include "limited_api.h"
 #include "type_name.h"
+#include "tilery/counted.h"
 #include <algorithm>
 
 namespace tilery::python {
@@ -54,7 +55,7 @@ void readGrid(const std::string &kernel, PyObject *grid, int64_t extents[3]) {
   };
   if (rank < 1 || isLonger())
     throw Error({Diagnostic::Kind::Value,
-                 "the grid of " + kernel + " has " + std::to_string(rank) + " extents; one to three are expected",
+                 "the grid of " + kernel + " has " + counted(rank, "extent") + "; one to three are expected",
                  "",
                  {}});
   for (Py_ssize_t axis = 0; axis < std::min<Py_ssize_t>(rank, 3); ++axis)

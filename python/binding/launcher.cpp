@@ -9,6 +9,7 @@
 #include "tilery/compilations.h"
 #include "tilery/diagnostic.h"
 #include "limited_api.h"
+#include "tilery/counted.h"
 #include <algorithm>
 #include <optional>
 
@@ -64,7 +65,7 @@ void bindArguments(Bound &bound, PyObject *const *args, size_t count, PyObject *
   const State &state = bound.state;
   std::fill(bound.objects, bound.objects + state.leading, nullptr);
   if (count > state.leading)
-    failCall(state, "takes " + std::to_string(state.leading) + " arguments, got " + std::to_string(count));
+    failCall(state, "takes " + counted(state.leading, "argument") + ", got " + std::to_string(count));
   std::copy(args, args + count, bound.objects);
   size_t named = keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0;
   for (size_t i = 0; i < named; ++i) {
@@ -313,7 +314,7 @@ bool launchLeaves(const Apart &apart, const Bound &whole, PyObject *grid, PyObje
   auto *arguments = static_cast<Argument *>(alloca((total + 1) * sizeof(Argument)));
   Bound bound{state, objects, arguments, state.leading};
   if (apart.leaves.size() != state.leading)
-    failCall(state, "takes " + std::to_string(state.leading) + " arguments, got " + std::to_string(apart.leaves.size()));
+    failCall(state, "takes " + counted(state.leading, "argument") + ", got " + std::to_string(apart.leaves.size()));
   for (size_t i = 0; i < state.leading; ++i)
     objects[i] = apart.leaves[i].ptr();
   for (size_t i = 0; i < options; ++i)
@@ -351,8 +352,8 @@ PyObject *launchUnchecked(PyObject *launcher, State &state, const PythonCall &ca
 bool isObserved(const State &state, const PythonCall &call) {
   return allObserved || state.observed || (state.positional && (call.keywords || call.count != state.leading));
 }
-/// Raises what Python raised below a launch. Errors of ours say themselves where in the user's program they are: their traceback
-/// begins where that program calls us.
+/// Raises what Python raised below a launch. Errors of ours say themselves where in the user's program they are, at least where it calls
+/// us: their traceback begins there.
 void raiseAgain(nb::python_error &error) {
   nb::handle value = error.value();
   bool known = nb::isinstance(value, nb::module_::import_("tilery.errors").attr("Error"));
@@ -360,6 +361,8 @@ void raiseAgain(nb::python_error &error) {
     error.restore();
     return;
   }
+  if (nb::object chain = value.attr("chain"); !PyObject_IsTrue(chain.ptr()))
+    value.attr("chain") = nb::module_::import_("tilery.core.frames").attr("of_caller")();
   PyException_SetTraceback(value.ptr(), Py_None);
   PyErr_SetObject(value.type().ptr(), value.ptr());
 }
@@ -379,7 +382,7 @@ PyObject *launchChecked(PyObject *launcher, const PythonCall &call, bool plainly
       return result;
     return launchUnchecked(launcher, *state, call);
   } catch (const Error &error) {
-    setPythonError(error);
+    setPythonError(error, true);
   } catch (const PythonRaised &) {
   } catch (nb::python_error &error) {
     raiseAgain(error);

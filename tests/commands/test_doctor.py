@@ -17,7 +17,7 @@ def test_what_is_here(python, tmp_path):
     assert (done.returncode, mended(done)) == (0, []), done.stdout + done.stderr
     about = {line.split()[1]: line for line in done.stdout.splitlines()}
     assert {"python", "tilery", "numpy", "torch", "cpu", "gpu", "cache"} <= about.keys()
-    assert platform.python_version() in about["python"] and "1 threads; runs code for" in about["cpu"]
+    assert platform.python_version() in about["python"] and "1 thread; runs code for" in about["cpu"]
     assert "TILERY_NUM_THREADS=1" in done.stdout and not (tmp_path / "cache").exists()
 
 

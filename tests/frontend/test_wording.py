@@ -3,7 +3,7 @@
 import pytest
 
 from tilery import _native
-from tilery.frontend.wording import in_words
+from tilery.frontend.wording import counted, in_words
 
 WORDS = {"Memory": "a buffer", "Val": "a run-time number"}
 
@@ -25,3 +25,9 @@ def test_what_the_binding_refuses():
     with pytest.raises(TypeError) as refused:
         _native.Builder("triton").select(None, "a", 1.0)
     assert in_words(str(refused.value), WORDS) == "this takes no arguments of such types: None, str, float"
+
+
+@pytest.mark.parametrize("number, told", [(0, "0 indices"), (1, "1 index"), (2, "2 indices")])
+def test_counts(number, told):
+    assert counted(number, "index", "indices") == told
+    assert counted(number, "size") == told.replace("indices", "sizes").replace("index", "size")

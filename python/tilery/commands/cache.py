@@ -9,6 +9,8 @@ import argparse
 import time
 from collections import Counter
 
+from ..frontend.wording import counted
+
 # Kinds of entries, as `core.cache` and tuners name them.
 MEANING = {
     "code": "machine code",
@@ -51,7 +53,7 @@ def _info(folder: str) -> int:
         sizes[kind] += size
     print(f"folder   {folder}")
     bound = size_of(_native.cache_limit())
-    print(f"size     {size_of(sizes.total())} in {len(entries)} files, of at most {bound} (TILERY_CACHE_MB)")
+    print(f"size     {size_of(sizes.total())} in {counted(len(entries), 'file')}, of at most {bound} (TILERY_CACHE_MB)")
     for kind, size in sizes.most_common():
         count = sum(kind == other for other, _, _ in entries)
         print(f"  {kind or 'unfinished':9}{size_of(size):>12}{count:8}  {MEANING.get(kind, '')}".rstrip())
@@ -70,6 +72,6 @@ def _clear(folder: str) -> int:
     size = sum(size for _, size, _ in before) - sum(size for _, size, _ in left)
     print(f"{removed} files, {size_of(max(size, 0))}, taken out of {folder}")
     if removed < len(before):
-        print(f"tilery cache: {len(before) - removed} files of {folder} could not be removed, or are being written")
+        print(f"tilery cache: {counted(len(before) - removed, 'file')} of {folder} could not be removed, or are being written")
         return 1
     return 0

@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 
+from ..frontend.wording import counted
+
 OK, MEND = "ok", "mend"
 Line = tuple[str, str, str]  # OK or MEND, what it is about, what is to be said
 
@@ -86,9 +88,9 @@ def _cpu() -> Iterator[Line]:
         yield MEND, "cpu", f"{name} shows no AVX2, FMA or BMI2: use a processor, or a virtual machine, that has them"
         return
     try:
-        threads = f"{_native.num_threads()} threads"
+        threads = counted(_native.num_threads(), "thread")
     except ValueError:
-        threads = f"{len(os.sched_getaffinity(0))} CPUs"  # the variable's line says what is wrong
+        threads = counted(len(os.sched_getaffinity(0)), "CPU")  # the variable's line says what is wrong
     yield OK, "cpu", f"{name}, {threads}; runs code for {', '.join(runs)}"
 
 

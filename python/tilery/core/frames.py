@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+from typing import Any
 
 import tilery
 
@@ -47,8 +48,16 @@ def of_caller() -> list[Place]:
     return chain
 
 
+def of_function(function: Any) -> list[Place]:
+    """Where a function of the program begins; nothing where it is none of Python's."""
+    code = getattr(function, "__code__", None)
+    return [(code.co_filename, code.co_firstlineno, 1, function.__name__)] if code else []
+
+
 def trimmed(error: Error) -> Error:
-    """The error with the user's frames alone below the function that raises it again: called where programs call us."""
+    """The error with the user's frames alone below the function that raises it again, and with the line of the call if it has
+    none: called where programs call us."""
+    error.chain = error.chain or of_caller()
     return error if error.shows_frames else error.with_traceback(_without_ours(error))
 
 

@@ -200,6 +200,8 @@ class OracleHostLaunch:
         returned = _native.interpret_host(self.module, self.host, args, allocations, allocate, *options)
         results = [made[number] for number in returned]
         if left:
-            names = self.outputs or list(map(str, range(len(returned))))
+            one, count = len(returned) == 1, len(returned)
+            unnamed = ["the result"] if one else [f"result {i} of {count}" for i in range(1, count + 1)]
+            names = [f"output `{name}`" for name in self.outputs] or unnamed
             left.check((name, made[number], widths[number]) for name, number in zip(names, returned))
         return results[0] if len(results) == 1 else results or None

@@ -103,15 +103,15 @@ class Outputs:
         """After the launch. Warns once: of arguments that it has left as they were, and of those that it `made` itself, for which
         nobody else can write what it has left out.
 
-        :param made: as `arguments`.
+        :param made: as `arguments`, but for names as messages have them: "output `y`", "the result".
         """
         lines = [f"no element of argument `{name}`" for name, *tensor in self.empty if _is_empty(*tensor)]
         for name, *tensor in made:
             found, first, all = _holes(*tensor)
             if found == all > 0:
-                lines.append(f"no element of output `{name}`")
+                lines.append(f"no element of {name}")
             elif found:
-                lines.append(f"{all - found} of the {all} elements of output `{name}` (not element {first})")
+                lines.append(f"{all - found} of the {all} elements of {name} (not element {first})")
         if lines:
             text = f"kernel `{self.kernel}` has written {', '.join(lines)}: what is there now is what memory held by chance"
             warnings.warn(text, RuntimeWarning, stacklevel=callers_level())

@@ -30,8 +30,8 @@ def did_you_mean(name: object, known: Iterable[str], written: Callable[[str], st
     return f"did you mean {written(plain[near[0]])}?" if near else None
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def number_of(name: str, extents: Sequence[int]) -> str:

@@ -17,6 +17,7 @@ from .. import aot as bundles
 from ..aot.targets import targets_of
 from ..core.names import takes_options
 from ..errors import error
+from ..frontend.wording import counted
 from . import dtype as dtypes
 from . import jagged
 from .arguments import Argument
@@ -54,7 +55,7 @@ class Launcher:
     def __call__(self, *args: Any) -> None:
         if len(args) != len(self._parameters):
             names = ", ".join(first.name for first, *_ in self._parameters)
-            raise error(TypeError, f"`{self.name}` takes {len(self._parameters)} arguments ({names}), got {len(args)}")
+            raise error(TypeError, f"`{self.name}` takes {counted(len(self._parameters), 'argument')} ({names}), got {len(args)}")
         given: list[Any] = []
         for value, (first, *_) in zip(args, self._parameters):
             if first.jagged_dim is not None:

@@ -9,7 +9,9 @@ from typing import Any
 
 from tilery._native.arrange import Symbol
 
+from ..core.frames import of_function
 from ..errors import error
+from ..frontend.wording import counted
 from .flattened import Flattened
 
 
@@ -33,7 +35,9 @@ def parameters_of(application: Callable[..., Any], count: int) -> list[str]:
     if missing:
         raise error(
             TypeError,
-            f"the arrangement gives {count} tensors, `{name}` also takes " + ", ".join(f"`{n}`" for n in missing),
+            f"the arrangement gives {counted(count, 'tensor')}, `{name}` also takes " + ", ".join(f"`{n}`" for n in missing),
+            hint=f"return a tensor for each parameter: {', '.join(p.name for p in parameters if p.default is p.empty)}",
+            chain=of_function(application),
         )
 
     return [p.name for p in parameters][:count]

@@ -12,6 +12,7 @@ from ..core.tile.types import int64, unwrap
 from ..core.tile.value import native, tensor, to_tensor, tracer, wrap
 from ..errors import error
 from ..frontend.operators import ARITHMETIC, COMPARISONS
+from ..frontend.wording import counted
 from . import elements
 
 
@@ -144,7 +145,10 @@ class SourceView:
         parameter = self._parameter
         index = index if isinstance(index, tuple) else (index,)
         if len(index) != self.ndim:
-            raise error(IndexError, f"`{parameter.name}.source` has {self.ndim} dimensions, got {len(index)} indices")
+            raise error(
+                IndexError,
+                f"`{parameter.name}.source` has {counted(self.ndim, 'dimension')}, got {counted(len(index), 'index', 'indices')}",
+            )
         items = [to_tensor(tracer().read(item)).to(int64) for item in index]
         offset: Any = 0
         exists: Any = None
@@ -295,7 +299,7 @@ class Arranged:
             return wrap(argument.linear_offsets(indices))
         dim, rank = unwrap(dim), len(parameter.extents)
         if not isinstance(dim, int) or not -rank <= dim < rank:
-            raise error(IndexError, f"`{parameter.name}.offsets({dim})`: the tensor has {rank} dimensions")
+            raise error(IndexError, f"`{parameter.name}.offsets({dim})`: the tensor has {counted(rank, 'dimension')}")
         return wrap(argument.offsets(indices, dim % rank))
 
     def data_ptr(self) -> NoReturn:

@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.frames import of_function
 from ..errors import error
 
 # Beside names: what may lie in a parameter, or in what one belongs to.
@@ -36,7 +37,7 @@ def refuse_forgotten(application: Callable[..., Any], names: Sequence[str]) -> N
         TypeError,
         f"`{application.__name__}` assigns none of its parameters: a launch changes nothing",
         hint=f"assign the result to one of them: `{names[-1]} = ...`",
-        chain=[(code.co_filename, code.co_firstlineno, 1, application.__name__)],
+        chain=of_function(application),
     )
 
 

@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..core.frames import of_function
 from ..core.unwritten import callers_level
-from ..errors import Error, Place
+from ..errors import Error
 
 _NAMES = re.compile(r"arguments `(\w+)` and `(\w+)`")
 
@@ -27,16 +28,11 @@ def warn_of_grids(kernel: str, wrong: Error) -> None:
 def with_sizes(wrong: Error, arguments: Mapping[str, Any], arrangement: Callable[..., Any]) -> Error:
     """The error of a check of a call's sizes, with the arrangement that was made for others and the sizes of this call."""
     found = _NAMES.match(wrong.message)
-    if not found or wrong.chain:
+    if not found:
         return wrong
     shapes = {name: tuple(arguments[name].shape) for name in found.groups() if hasattr(arguments.get(name), "shape")}
     told = ", ".join(f"`{name}` has shape {shape}" for name, shape in shapes.items())
     remedy = "an arrangement gives each argument as many tiles, by their sizes or by expand()"
     wrong.hint = wrong.hint or f"{told}; {remedy}" if told else remedy
-    wrong.chain = _place(arrangement)
+    wrong.chain = of_function(arrangement) + wrong.chain
     return wrong
-
-
-def _place(function: Any) -> list[Place]:
-    code = getattr(function, "__code__", None)
-    return [(code.co_filename, code.co_firstlineno, 1, function.__name__)] if code else []

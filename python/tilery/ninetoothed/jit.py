@@ -14,7 +14,7 @@ from tilery._native.arrange import Symbol, Tensor
 from ..core.arrays import gpu_of
 from ..core.cache import target_of
 from ..core.explanation import Explanation
-from ..core.frames import trimmed
+from ..core.frames import of_function, trimmed
 from ..core.names import takes_options, told_name
 from ..core.pickled import OwnCopy, by_name
 from ..core.unmade import launches_are_unmade
@@ -71,6 +71,7 @@ def jit(
                 TypeError,
                 f"parameter `{name}` of `{func.__name__}` must be annotated with an arranged tensor",
                 hint=f"write `{name}: Tensor(1).tile((BLOCK_SIZE,))`",
+                chain=of_function(func),
             )
         tensors.append(parameter.annotation)
 
@@ -264,10 +265,15 @@ class Kernel(OwnCopy):
         values = list(args[: len(self.names)])
         values += [kwargs.pop(n) for n in self.names[len(values) :] if n in kwargs]
         labels = [label for label, s in self.symbols.items() if label not in kwargs and not s.meta]
+        given_twice = [n for n in self.names[: len(args)] if n in kwargs] + [
+            label for label in [*self.symbols][: max(len(args) - len(self.names), 0)] if label in kwargs
+        ]
+        if given_twice:
+            raise error(TypeError, f"kernel `{self.told_name}` got argument '{given_twice[0]}' twice")
         if len(args) > len(self.names) + len(labels):
             raise error(
                 TypeError,
-                f"kernel `{self.told_name}` takes {len(self.names) + len(labels)} arguments, got {len(args)}",
+                f"kernel `{self.told_name}` takes {counted(len(self.names) + len(labels), 'argument')}, got {len(args)}",
             )
         kwargs.update(zip(labels, args[len(self.names) :]))
         unknown = next((name for name in kwargs if name not in self._keywords), None)

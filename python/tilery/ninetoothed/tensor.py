@@ -7,6 +7,7 @@ from typing import Any
 
 from tilery._native.arrange import Tensor
 
+from ..core.frames import of_caller
 from ..errors import error
 from ..frontend.wording import did_you_mean
 from . import operations  # noqa: F401  -- which gives Tensor its operations
@@ -59,7 +60,7 @@ def _missing(tensor: Tensor, name: str) -> Any:
         raise AttributeError(name)
     known = [known for known in dir(Tensor) if known[:1] != "_"]
     message = f"a Tensor has no attribute {name!r}"
-    raise error(AttributeError, message, hint=did_you_mean(name, known) or "it has " + ", ".join(known))
+    raise error(AttributeError, message, hint=did_you_mean(name, known) or "it has " + ", ".join(known), chain=of_caller())
 
 
 Tensor.__getattr__ = _missing

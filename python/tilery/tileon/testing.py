@@ -15,6 +15,7 @@ from tilery import _native
 
 from ..core.timing import measure
 from ..errors import error
+from ..frontend.wording import counted
 from .backends.active import driver
 from .backends.bench import do_bench
 
@@ -147,7 +148,9 @@ class Mark:
         for x in benchmark.x_vals:
             values = list(x) if isinstance(x, (tuple, list)) else [x] * len(benchmark.x_names)
             if len(values) != len(benchmark.x_names):
-                raise error(ValueError, f"Expected {len(benchmark.x_names)} values, got {x}", hint="one for each of x_names")
+                raise error(
+                    ValueError, f"Expected {counted(len(benchmark.x_names), 'value')}, got {x}", hint="one for each of x_names"
+                )
             named = dict(zip(benchmark.x_names, values))
             results = [self.fn(**named, **{benchmark.line_arg: line}, **benchmark.args, **kwargs) for line in benchmark.line_vals]
             rows.append((values, [tuple(r) if isinstance(r, (tuple, list)) else (r, r, r) for r in results]))

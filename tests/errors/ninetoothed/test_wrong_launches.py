@@ -79,7 +79,7 @@ def test_options(option, value, message, tmp_path):
     for call in calls:
         with pytest.raises(Error) as caught:
             call({option: value})
-        assert str(caught.value).startswith(message)
+        assert messages.without_place(caught.value).startswith(message)
 
 
 def test_options_of_numpy():
@@ -245,8 +245,20 @@ WRONG = {
     "too few arranged": (
         lambda: ninetoothed.make(lambda x: x, copy, (Tensor(1),)),
         TypeError,
-        "the arrangement gives 1 tensors, `copy` also takes `y`",
+        "the arrangement gives 1 tensor, `copy` also takes `y`\n  hint: return a tensor for each parameter: x, y",
     ),
+    "an arrangement of one tensor": (
+        lambda: ninetoothed.make(lambda x: x.tile((4,)), copy, (Tensor(1), Tensor(1))),
+        TypeError,
+        "the arrangement takes (x), and `make` has 2 tensors for it: too many positional arguments\n"
+        "  hint: give it a parameter for each tensor, in the order of `make`'s list",
+    ),
+    "a number twice": (
+        lambda: by_width(X, X, 4, WIDTH=4),
+        TypeError,
+        "kernel `copy` got argument 'WIDTH' twice",
+    ),
+    "a tensor twice": (lambda: plain(X, X, x=X), TypeError, "kernel `copy` got argument 'x' twice"),
     "not a tensor": (
         lambda: ninetoothed.make(lambda x: (x, 3), copy, (Tensor(1),)),
         TypeError,
@@ -279,6 +291,38 @@ def test_a_debug_launch_of_different_grids_shows_the_arrangement():
         three(X, X, torch.ones(20), debug=True)
     assert "line +0:1: arguments `x` and `z`" in messages.relative(str(caught.value), vectors)
     assert "    def vectors(*tensors):\n    ^\n" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["missing argument", "too many arguments", "a number twice", "rank", "complex"])
+def test_a_wrong_call_shows_its_line(name):
+    launch = WRONG[name][0]
+    with pytest.raises(Error) as caught:
+        launch()
+    assert messages.relative(str(caught.value), launch).startswith("line +0:") and caught.value.chain[0][0] == __file__
+
+
+@pytest.mark.parametrize("name", ["too few arranged", "an arrangement of one tensor", "nothing arranged", "no annotation"])
+def test_a_wrong_arrangement_shows_its_function(name):
+    with pytest.raises(Error) as caught:
+        WRONG[name][0]()
+    assert caught.value.chain[0][0] == __file__
+
+
+def test_a_misspelt_operation_shows_its_line():
+    def arrangement(x):
+        return x.tlie((4,))
+
+    with pytest.raises(AttributeError) as caught:
+        ninetoothed.make(arrangement, copy, (Tensor(1),))
+    text = messages.relative(str(caught.value), arrangement)
+    assert text.startswith("line +1:16: a Tensor has no attribute 'tlie'\n    return x.tlie((4,))\n           ^\n")
+
+
+def test_sizes_without_a_name_are_told_by_their_dimension():
+    with pytest.raises(ValueError, match=r"for a tensor of shape `\(size_0,\)`"):
+        Tensor(1).tile((4, 4))
+    with pytest.raises(ValueError, match=r"for a tensor of shape `\(x_size_0, N\)`"):
+        Tensor(shape=(None, Symbol("N", constexpr=True)), name="x").tile((4,))
 
 
 def test_one_exception_where_a_call_of_other_grids_is_wrong_too():

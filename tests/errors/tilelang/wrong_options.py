@@ -69,3 +69,16 @@ def negative_extent_of_a_vector(X: Vector):
     with T.Kernel(1):
         for i in T.vectorized(-1):
             X[i] = 0
+
+
+@wrong
+def two_names_for_one_extent(X: Vector):
+    with T.Kernel(2) as (bx, by):
+        X[bx] = by
+
+
+@wrong
+def bits_of_floats(X: Vector):
+    with T.Kernel(1):
+        for i in T.Parallel(64):
+            X[i] = X[i] & 1

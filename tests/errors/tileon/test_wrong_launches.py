@@ -160,7 +160,24 @@ def test_message(case):
     with pytest.raises(Error) as caught:
         launch()
     assert isinstance(caught.value, builtin)
-    assert messages.relative(str(caught.value), add.fn) == text
+    in_kernel = [place for place in caught.value.chain if place[3] == "add"]  # else the line is that of the launch
+    told = messages.relative(str(caught.value), add.fn) if in_kernel else messages.without_place(caught.value)
+    assert told == text
+
+
+@pytest.mark.parametrize(
+    "launch, wrong",
+    [
+        (lambda: add[(1,)](X, X, X, 32, 32, BLOCK_SIZE=32), "add() got argument 'BLOCK_SIZE' twice"),
+        (lambda: add[(-1,)](X, X, X, 32, 32), "the grid of add has the negative extent -1 on axis 0"),
+        (lambda: add(X, X, X, 32, 32), "`add` is a kernel: give it a grid"),
+    ],
+)
+def test_a_wrong_call_shows_its_line(launch, wrong):
+    with pytest.raises(Error) as caught:
+        launch()
+    first, code, caret, *_ = messages.relative(str(caught.value), launch).splitlines()
+    assert first.startswith("line +") and first.endswith(f": {wrong}") and code[caret.index("^") :].startswith("add")
 
 
 @tileon.jit

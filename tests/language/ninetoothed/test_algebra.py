@@ -93,7 +93,7 @@ def test_truth_of_a_comparison_is_not_known():
         (
             lambda: Tensor(shape=(2, 3)).tile((2,)),
             ValueError,
-            "`tile` got 1 sizes for a tensor of shape `(2, 3)`: one per dimension is needed.",
+            "`tile` got 1 size for a tensor of shape `(2, 3)`: one per dimension is needed.",
         ),
         (lambda: Tensor(-1), ValueError, "`ndim` must not be negative, got -1."),
         (

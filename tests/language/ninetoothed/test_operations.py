@@ -64,7 +64,7 @@ def test_the_stub_has_what_there_is(name):
         ),
         (
             lambda: Tensor(shape=(8, 8)).tile((2,)),
-            "`tile` got 1 sizes for a tensor of shape `(8, 8)`: one per dimension is needed.",
+            "`tile` got 1 size for a tensor of shape `(8, 8)`: one per dimension is needed.",
             "-1 leaves a dimension whole",
         ),
         (lambda: Tensor(1, dype="fp16"), "Tensor() got an unexpected argument 'dype'", "did you mean dtype?"),

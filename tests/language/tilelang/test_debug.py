@@ -179,3 +179,18 @@ def test_eager_functions_take_debug_as_kernels_do():
     a = torch.zeros(8)
     own_debug(a, debug=True)  # a parameter of that name is the function's
     assert a.tolist() == [2] * 8
+
+
+def test_results_without_a_name_are_told_by_their_place():
+    @tilelang.jit
+    def nothing_of_it(A):
+        N = T.const("N")
+        A: T.Tensor((N,), "float32")
+        B = T.empty((N,), "float32")
+        C = T.empty((N,), "float32")
+        with T.Kernel(N) as i:
+            C[i] = A[i]
+        return B, C
+
+    with pytest.warns(RuntimeWarning, match="`nothing_of_it` has written no element of result 1 of 2: what is there"):
+        nothing_of_it(torch.ones(8), debug=True)

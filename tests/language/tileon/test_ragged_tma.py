@@ -76,7 +76,7 @@ def test_what_is_refused():
     x = torch.zeros(8, 32)
     with pytest.raises(AssertionError, match="the last dimension cannot be ragged: ragged_dim is -1 of 2"):
         create_ragged_descriptor(x, [4, 32], ragged_dim=-1)
-    with pytest.raises(AssertionError, match="block_shape has 1 sizes, the tensor 2 dimensions"):
+    with pytest.raises(AssertionError, match="block_shape has 1 size, the tensor 2 dimensions"):
         create_ragged_descriptor(x, [32])
     with pytest.raises(AssertionError, match="at most 3 dimensions, the tensor has 4"):
         create_ragged_descriptor(torch.zeros(1, 2, 4, 32), [1, 1, 4, 32])

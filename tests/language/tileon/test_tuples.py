@@ -242,7 +242,7 @@ def test_descriptors_whose_sizes_change_in_place():
     [
         (((4, 8), (9, 1), (4, 8)), "multiples of 16 bytes"),
         (((4, 8), (8, 2), (4, 8)), "must be contiguous"),
-        (((4, 8), (8, 1), (8,)), "block_shape of 1 sizes"),
+        (((4, 8), (8, 1), (8,)), "block_shape of 1 size"),
         (((4, 8), (8, 1), (4, 8), "one"), "padding must be"),
     ],
 )

@@ -53,7 +53,7 @@ TEST_F(RegionTest, CopiesThatDoNotFit) {
   EXPECT_EQ(errorOf([&] { copy(b, tensor({64, 64}, {32, 8}), buffer({16, 8}, {16, 8})); }),
             "T.copy: extents (32, 8) of `t` and (16, 8) of `b` do not correspond");
   EXPECT_EQ(errorOf([&] { copy(b, tensor({64}, {}), buffer({16, 8}, {16, 8})); }),
-            "T.copy: extents (16, 8) do not fit `t`, which has 1 dimensions");
+            "T.copy: extents (16, 8) do not fit `t`, which has 1 dimension");
   EXPECT_EQ(errorOf([&] { copy(b, tensor({-1}, {-1}), tensor({-1, 4}, {-1, 1})); }),
             "Can't deduce copy extents from `t` and `t`: a size is known at run time only");
 }

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import counted
 from ..ignored import ignore
 from . import shape
 from .types import unwrap
@@ -140,7 +141,7 @@ def map_elementwise(scalar_fn: Any, *args: Any, pack: int = 1, is_pure: bool = T
     several = isinstance(unwrap(results), (tuple, list))
     results = list(results) if several else [results]
     if len(results) % pack:
-        raise error(ValueError, f"the function gives {len(results)} values for {pack} elements each")
+        raise error(ValueError, f"the function gives {counted(len(results), 'value')} for {counted(pack, 'element')} each")
     made = [shape.broadcast_to(to_tensor(v), [lanes // pack]) for v in results]
     outputs = [shape.reshape(interleaved(made[i : i + pack]), sizes) for i in range(0, len(made), pack)]
     return tuple(outputs) if several and len(outputs) > 1 else outputs[0]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import counted
 from ..ignored import ignore
 from ..names import named
 from . import creation, shape, types
@@ -79,7 +80,7 @@ class _Window:
         """The lanes of the window at `offsets`. Those outside the tensor in one of the dimensions `checked` do not exist."""
         base, starts, extents, sizes = self.base, [plain(o) for o in offsets], list(self.shape), self.block.sizes
         if len(starts) != len(sizes):
-            raise error(ValueError, f"a window of shape {sizes} takes {len(sizes)} offsets, got {len(starts)}")
+            raise error(ValueError, f"a window of shape {sizes} takes {counted(len(sizes), 'offset')}, got {len(starts)}")
         for d, size in enumerate(sizes):
             if d not in checked:  # it begins at the offset, and all of it exists
                 base = base + _index(starts[d]) * self.strides[d]
@@ -250,10 +251,10 @@ def make_tensor_descriptor(
     block = Block(block_shape, element)
     rank = len(extents)
     if not 1 <= rank <= 5:
-        raise error(ValueError, f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
+        raise error(ValueError, f"Expected 1 <= ndim <= 5 but got {counted(rank, 'dimension')}")
     for name, given in (("strides", steps), ("block_shape", block.sizes)):
         if len(given) != rank:
-            raise error(ValueError, f"a descriptor of {rank} dimensions needs as many {name}, got {len(given)}")
+            raise error(ValueError, f"a descriptor of {counted(rank, 'dimension')} needs as many {name}, got {len(given)}")
     if block.sizes[-1] * element.itemsize < 16:
         raise error(
             ValueError,

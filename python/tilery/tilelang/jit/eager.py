@@ -10,7 +10,7 @@ from ...core.arrays import layout
 from ...core.unmade import compile_time, launches_are_unmade
 from ...errors import Error, error, with_article
 from ...frontend.source import tree_of
-from ...frontend.wording import did_you_mean
+from ...frontend.wording import counted, did_you_mean
 from ..language.eager.builder import PrimFunc
 from ..language.eager.survey import Declared, Survey, is_tensor
 from ..language.eager.survey import survey as take_survey
@@ -201,7 +201,7 @@ class EagerFunction:
                 raise error(
                     ValueError,
                     f"{name}.{parameter}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim",
-                    hint=f"it has {len(value.shape)} dimensions",
+                    hint=f"it has {counted(len(value.shape), 'dimension')}",
                 )
         for parameter, value in values.items():
             if is_tensor(value) and parameter not in survey.tensors:

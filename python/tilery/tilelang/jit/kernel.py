@@ -339,7 +339,7 @@ class JITKernel(OwnCopy, _native.Launcher):
             raise error(
                 ValueError,
                 f"{label}.ndim is expected to equal {len(kind.shape)}, but got mismatched ndim",
-                hint=f"it has {len(extents)} dimensions",
+                hint=f"it has {counted(len(extents), 'dimension')}",
             )
         if element != kind.dtype.storage and not any({element, kind.dtype.storage} <= same for same in _SAME):
             raise error(
@@ -478,7 +478,7 @@ def _positions(prim_func: PrimFunc, out_idx: int | Sequence[int] | None) -> list
         if isinstance(index, bool) or not isinstance(index, Integral):
             raise error(TypeError, f"out_idx is the position of a parameter, or a list of them, got {out_idx!r}")
         if not -count <= int(index) < count:
-            raise error(ValueError, f"out_idx {index} is out of range: `{prim_func.__name__}` has {count} parameters")
+            raise error(ValueError, f"out_idx {index} is out of range: `{prim_func.__name__}` has {counted(count, 'parameter')}")
         position = int(index) % count
         if position in result:
             raise error(ValueError, f"out_idx names parameter {position} twice")

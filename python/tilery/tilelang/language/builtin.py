@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.ignored import ignore
 from ...errors import error
+from ...frontend.wording import counted
 from ..tracing.barriers import meet_at, numbered
 from ..tracing.context import kernel
 
@@ -72,7 +73,7 @@ def sync_threads(barrier_id: int | None = None, arrive_count: int | None = None)
             return meet_at(barrier_id, arrive_count, "T.sync_threads")
         raise error(
             ValueError,
-            f"a wait of {arrive_count} threads stands where {trace.acting} come",
+            f"a wait of {counted(arrive_count, 'thread')} stands where {trace.acting} come",
             hint="all threads that wait for each other do so at one place; between roles, use T.alloc_barrier",
         )
     trace.native.sync(0, arrive_count or 0)

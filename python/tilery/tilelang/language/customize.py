@@ -9,6 +9,7 @@ from typing import Any
 from tilery import _native
 
 from ...errors import error
+from ...frontend.wording import counted
 from ..tracing.context import kernel
 from ..tracing.dtypes import dtype as element_type
 from ..tracing.memory import Element, Memory, Region, native_region, tile_op
@@ -97,7 +98,9 @@ def linear_index(*args: Any) -> Any:
     """The flat index of some coordinates, which the extents of all dimensions but the first follow: linear_index(i, j, n)."""
     if len(args) % 2 == 0:
         hint = "write linear_index(i, j, n), linear_index(i, j, k, n, m)"
-        raise error(ValueError, f"T.linear_index takes coordinates and one extent less, got {len(args)} numbers", hint=hint)
+        raise error(
+            ValueError, f"T.linear_index takes coordinates and one extent less, got {counted(len(args), 'number')}", hint=hint
+        )
     coordinates, extents = args[: len(args) // 2 + 1], args[len(args) // 2 + 1 :]
     index = coordinates[0]
     for coordinate, extent in zip(coordinates[1:], extents):

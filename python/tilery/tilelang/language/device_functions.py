@@ -11,6 +11,7 @@ from tilery import _native
 
 from ...core.functions.row import Row
 from ...errors import error
+from ...frontend.wording import counted
 from ..tracing.operations import Operations, _fast
 from ..tracing.values import Expr, cast, read
 
@@ -91,7 +92,7 @@ def _of_row(name: str, libdevice: str, kind: str) -> Function | None:
 
 def _check(name: str, operands: Sequence[Any], count: int) -> None:
     if len(operands) != count:
-        raise error(TypeError, f"{name} takes {count} numbers, got {len(operands)}")
+        raise error(TypeError, f"{name} takes {counted(count, 'number')}, got {len(operands)}")
 
 
 def _bits(name: str) -> Function:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import counted
 from ..quantize.decoders import DECODERS
 from ..tracing.context import current, kernel
 from . import device_functions
@@ -51,7 +52,7 @@ def call_extern(*arguments: Any, dtype: Any = None) -> Any:
         raise unknown
     if len(rest) not in (2 + len(decoder.extras), 3 + len(decoder.extras)):
         wanted = ", ".join(("source", "destination", *decoder.extras, "[count]"))
-        raise error(TypeError, f"{name} takes ({wanted}), got {len(rest)} arguments")
+        raise error(TypeError, f"{name} takes ({wanted}), got {counted(len(rest), 'argument')}")
     pointers, count = rest[: 2 + len(decoder.extras)], rest[2 + len(decoder.extras) :]
     for pointer in pointers:
         if not isinstance(pointer, Pointer):

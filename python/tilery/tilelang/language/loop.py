@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from ...core.ignored import ignore
 from ...errors import error
+from ...frontend.wording import counted
 from ..tracing.context import kernel
 from ..tracing.loops import Iteration, Serial
 from ..tracing.pairs import halved
@@ -84,9 +85,7 @@ class Parallel(Iteration):
         self._trace_body(trace, body, line, indices, paired)
         trace.regions[-1].merged = trace.native.effects()
 
-    def _trace_body(
-        self, trace: Any, body: Callable[[Any], Any], line: int, indices: list[Val], paired: Sequence[bool]
-    ) -> None:
+    def _trace_body(self, trace: Any, body: Callable[[Any], Any], line: int, indices: list[Val], paired: Sequence[bool]) -> None:
         trace.parallel.append([i.uid for i in indices])
         trace.begin_parallel(indices, line)
         ranges = [(index, 0, extent, 1) for index, extent in zip(indices, trace.lanes[-1][1])]
@@ -235,9 +234,10 @@ class thread_binding(Iteration):
 
     def named(self) -> Any:
         if self.of_thread and self.count != get_thread_extent(self.dim):
+            extent = get_thread_extent(self.dim)
             raise error(
                 ValueError,
-                f"T.thread_binding of {self.count} threads: the block has {get_thread_extent(self.dim)} along this axis",
+                f"T.thread_binding of {counted(self.count, 'thread')}: the block has {extent} along this axis",
                 hint="write it as a loop, whose body only those threads run",
             )
         return self._index()
@@ -252,7 +252,9 @@ class thread_binding(Iteration):
     def run(self, trace: Any, body: Callable[[Any], Any], line: int) -> None:
         extent = get_thread_extent(self.dim) if self.of_thread else None
         if extent is not None and self.count > extent:
-            raise error(ValueError, f"T.thread_binding of {self.count} threads: the block has {extent} along this axis")
+            raise error(
+                ValueError, f"T.thread_binding of {counted(self.count, 'thread')}: the block has {extent} along this axis"
+            )
         place = self._index()
         if extent == self.count:
             body(place)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import counted
 from ..tracing.dtypes import dtype
 from ..tracing.shapes import shape_of
 from ..tracing.values import Var, evaluate, substitute, variables
@@ -27,7 +28,9 @@ class Layout:
     def map_forward_index(self, indices: Sequence[Any]) -> list[Any]:
         """The place of the element at these indices (numbers or sizes)."""
         if len(indices) != len(self.input_shape):
-            raise error(ValueError, f"a layout of {len(self.input_shape)} dimensions takes as many indices, got {len(indices)}")
+            raise error(
+                ValueError, f"a layout of {counted(len(self.input_shape), 'dimension')} takes as many indices, got {len(indices)}"
+            )
         known = {var.uid: index for var, index in zip(self.variables, indices)}
         return [substitute(place, known) for place in self.index]
 

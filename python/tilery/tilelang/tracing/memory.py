@@ -11,6 +11,7 @@ from tilery import _native
 
 from ...core.checks import host_number
 from ...errors import error, with_article
+from ...frontend.wording import counted
 from .coded import decode, encode
 from .context import kernel
 from .dtypes import CODED, dtype
@@ -212,7 +213,7 @@ def store_lanes(elements: Any, value: Any) -> None:
     if lanes is None:
         lanes = [value] * len(elements)
     if len(lanes) != len(elements):
-        raise error(ValueError, f"{len(lanes)} numbers do not fit {len(elements)} elements")
+        raise error(ValueError, f"{counted(len(lanes), 'number')} stand where {counted(len(elements), 'element')} are stored")
     for element, lane in zip(elements, list(map(read, lanes))):
         element.store(lane)
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tilery import _native
 
+from ...core.frames import of_function
 from ...errors import error
 from ...frontend import position
+from ...frontend.wording import counted
 from .arithmetic import Arithmetic
 from .context import NeedsArithmetic, NeedsCopies, NeedsInbox, NeedsPairs, NeedsRounds, NeedsRows, NeedsThreads, NeedsTurns
 from .memory import Memory
@@ -150,22 +152,23 @@ def _tensor(trace: Trace, name: str, kind: TensorType, is_output: bool, layout: 
 def _outputs(prim_func: Any, trace: Trace, result: Any, output_positions: Sequence[int]) -> list[Memory]:
     """The tensors a call returns: those of out_idx, or those the function returns."""
     made = [memory for memory, role in trace.tensors if role == "output"]
+    place = of_function(prim_func.function)
     if output_positions:
         if result is not None:
-            raise error(
-                ValueError, f"Out index conflict: `{prim_func.__name__}` returns tensors and has out_idx", hint="use one of them"
-            )
+            conflict = f"Out index conflict: `{prim_func.__name__}` returns tensors and has out_idx"
+            raise error(ValueError, conflict, hint="use one of them", chain=place)
         names = [prim_func.params[i][0] for i in output_positions]
         return [next(m for m in made if m.name == name) for name in names]
     returned = [] if result is None else list(result) if isinstance(result, (tuple, list)) else [result]
     for memory in returned:
         if not any(memory is m for m in made):
-            raise error(ValueError, f"`{prim_func.__name__}` returns something that T.empty did not make")
+            raise error(ValueError, f"`{prim_func.__name__}` returns something that T.empty did not make", chain=place)
     if len(returned) != len(made):
         raise error(
             ValueError,
-            f"`{prim_func.__name__}` makes {len(made)} tensors with T.empty and returns {len(returned)}",
+            f"`{prim_func.__name__}` makes {counted(len(made), 'tensor')} with T.empty and returns {len(returned)}",
             hint="return all of them; T.alloc_global makes a workspace",
+            chain=place,
         )
     return returned
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...core.checks import host_number
 from ...errors import error
+from ...frontend.wording import counted
 from .dtypes import dtype
 from .values import Expr
 
@@ -19,7 +20,10 @@ class TensorType:
         self.dtype = dtype(element)
         self.strides = None if strides is None else tuple(strides)
         if self.strides is not None and len(self.strides) != len(self.shape):
-            raise error(ValueError, f"T.StridedTensor has {len(self.shape)} dimensions but {len(self.strides)} strides")
+            raise error(
+                ValueError,
+                f"T.StridedTensor has {counted(len(self.shape), 'dimension')} but {counted(len(self.strides), 'stride')}",
+            )
 
     @property
     def __tile_digest__(self) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from ...errors import error
+from ...frontend.wording import counted
 from .dtypes import dtype
 from .values import Expr, is_number, register_vectors
 
@@ -29,7 +30,7 @@ class Vector(Expr):
     def __tile_value__(self) -> NoReturn:
         raise error(
             TypeError,
-            f"a vector of {len(self.lanes)} numbers stands where one is expected",
+            f"a vector of {counted(len(self.lanes), 'number')} stands where one is expected",
             hint="store it to a slice of as many elements",
         )
 

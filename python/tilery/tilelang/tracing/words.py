@@ -36,7 +36,9 @@ def index_hint(index: Any) -> str | None:
 
 
 def hint_for(message: str) -> str | None:
-    """Advice on what Python refuses to do with buffers, by its message in these words."""
+    """Advice on what Python refuses to do with buffers and indices, by its message in these words."""
+    if "values to unpack" in message:
+        return "give each extent a name: `with T.Kernel(m, n) as (bx, by)`, `for i, j in T.Parallel(m, n)`"
     if re.search(r"a buffer\b(?! has)", message) and _OPERATION.search(message):
         return BY_ELEMENT
     unknown = re.search(r"^a buffer has no attribute '(\w+)'", message)

@@ -16,6 +16,7 @@ from ...core import compile as core
 from ...core.cubin import registers
 from ...core.kept import Kept
 from ...errors import error
+from ...frontend.wording import counted
 from ..backends import make_backend
 from ..backends.active import driver
 from ..backends.compiler import DEFAULTS, GPUTarget
@@ -128,7 +129,7 @@ class KernelHandle(core.CompiledKernel):
             given = iter(args)
             return [next(given) if len(argument) > 2 else argument[1] for argument in self.arguments]
         run_time = f", or the {len(self.slots)} of run time" if len(self.slots) != len(self.arguments) else ""
-        raise error(TypeError, f"{self.name}() takes {len(self.arguments)} arguments{run_time}; got {len(args)}")
+        raise error(TypeError, f"{self.name}() takes {counted(len(self.arguments), 'argument')}{run_time}; got {len(args)}")
 
     def _with_known(self, args: Sequence[Any]) -> list[Any]:
         """All arguments of a kernel that takes structures, of those of run time alone."""
@@ -139,7 +140,7 @@ class KernelHandle(core.CompiledKernel):
             argument = [next(parts) for _ in range(count(description))]
             known.append(argument[0][1:] if description is None and len(argument[0]) == 2 else None)
         if len(args) != known.count(None):
-            raise error(TypeError, f"{self.name}() takes {len(known)} arguments, got {len(args)}")
+            raise error(TypeError, f"{self.name}() takes {counted(len(known), 'argument')}, got {len(args)}")
         given = iter(args)
         return [next(given) if value is None else value[0] for value in known]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from tilery import _native
 
+from ...core.frames import of_caller
 from ...core.ignored import ignore
 from ...core.names import takes_options
 from ...core.present import present
@@ -278,6 +279,7 @@ class JITFunction(_native.Launcher, JITCallable, KernelInterface, metaclass=_Lau
             RuntimeError,
             f"`{self.fn.__name__}` is a kernel: give it a grid",
             hint=f"launch it with {self.fn.__name__}[grid](...)",
+            chain=of_caller(),
         )
 
     def __tile_trace__(self, tracer: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -147,7 +147,7 @@ def extents_of(grid: str, hints: Hints) -> tuple[str, ...]:
     :raises tilery.ValueError: there are not three, or one has a name that C does not know there."""
     extents = tuple(part.strip() for part in grid.split(","))
     if len(extents) != 3:
-        raise error(ValueError, f"the grid {grid!r} has {len(extents)} expressions; three are expected")
+        raise error(ValueError, f"the grid {grid!r} has {counted(len(extents), 'expression')}; three are expected")
     for extent in extents:
         if not extent or extent.count("(") != extent.count(")"):
             raise error(ValueError, f"the grid {grid!r} has `{extent}`, which is no expression of C")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import error
+from ...frontend.wording import counted
 
 if TYPE_CHECKING:
     import torch
@@ -80,7 +81,7 @@ class MXFP4Tensor(_Coded):
 
         data = self.data
         if not 0 <= dim < data.ndim:
-            raise error(AssertionError, f"dimension {dim} of a tensor of {data.ndim} dimensions")
+            raise error(AssertionError, f"dimension {dim} of a tensor of {counted(data.ndim, 'dimension')}")
         if data.shape[dim] % 2:
             extra = list(data.shape)
             extra[dim] = 1

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import counted
 from .. import language as tl
 from ..runtime.jit import jit
 from .tensor_descriptor import TensorDescriptor
@@ -30,7 +31,9 @@ def create_ragged_descriptor(T: Any, block_shape: Sequence[int], ragged_dim: int
     if rank > 3:
         raise error(AssertionError, f"a ragged descriptor has at most 3 dimensions, the tensor has {rank}")
     if len(block_shape) != rank:
-        raise error(AssertionError, f"block_shape has {len(block_shape)} sizes, the tensor {rank} dimensions")
+        raise error(
+            AssertionError, f"block_shape has {counted(len(block_shape), 'size')}, the tensor {counted(rank, 'dimension')}"
+        )
     if T.shape[dim] > _END:
         raise error(AssertionError, f"a ragged dimension has at most 2^30 rows, got {T.shape[dim]}")
     step = T.stride(dim)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import counted
 
 
 @dataclass
@@ -32,9 +33,9 @@ class TensorDescriptor:
     def __post_init__(self) -> None:
         rank, width = len(self.shape), self.base.dtype.itemsize
         _check(rank > 0, "a tensor descriptor needs at least one dimension")
-        _check(len(self.strides) == rank, f"a tensor descriptor of rank {rank} has {len(self.strides)} strides")
+        _check(len(self.strides) == rank, f"a tensor descriptor of rank {rank} has {counted(len(self.strides), 'stride')}")
         sizes = len(self.block_shape)
-        _check(sizes == rank, f"a tensor descriptor of rank {rank} has a block_shape of {sizes} sizes")
+        _check(sizes == rank, f"a tensor descriptor of rank {rank} has a block_shape of {counted(sizes, 'size')}")
         _check(self.base.data_ptr() % 16 == 0, "the base of a tensor descriptor must be 16-byte aligned")
         _check(self.strides[-1] == 1, "the last dimension of a tensor descriptor must be contiguous")
         _check(
