@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from .. import aot
 from ..core.present import present
-from ..errors import error
+from ..errors import Error, error
 from ..frontend.wording import counted, did_you_mean
 
 
@@ -48,14 +49,19 @@ def of_ninetoothed(kernel: Any, name: str, signature: str, targets: Sequence[str
     untyped = [n for n, tensor in zip(kernel.names, kernel.tensors) if tensor.source.dtype is None and not tensor.constexpr]
     if len(plain) != len(untyped):
         takes = f"types of {', '.join(untyped)}" if untyped else "no types: all arguments declare theirs"
-        raise error(ValueError, f"the signature has {counted(len(plain), 'type')}; `{kernel.application.__name__}` takes {takes}")
+        raise error(
+            ValueError,
+            f"the signature has {counted(len(plain), 'type')}; `{name}` takes {takes}",
+            hint=f"write {', '.join(['float32'] * len(untyped))}, or what their elements are" if untyped else None,
+        )
     sizes = {}
     for part in parts:
         if "=" in part:
             label, _, number = map(str.strip, part.partition("="))
             if label not in kernel.symbols:
-                near = did_you_mean(label, kernel.symbols) or f"its symbols: {', '.join(kernel.symbols) or 'none'}"
-                raise error(ValueError, f"`{part}`: `{kernel.application.__name__}` has no symbol `{label}`", hint=near)
+                named = [symbol for symbol in kernel.symbols if not symbol.startswith("ninetoothed_")]  # others are block_size()
+                near = did_you_mean(label, named) or f"its symbols: {', '.join(named) or 'none that has a name'}"
+                raise error(ValueError, f"`{part}`: `{name}` has no symbol `{label}`", hint=near)
             if not number.isdecimal() or int(number) < 1:
                 raise error(ValueError, f"`{part}`: a positive number is expected")
             sizes[label] = int(number)
@@ -69,12 +75,25 @@ def of_tilelang(kernel: Any, name: str, signature: str, targets: Sequence[str]) 
     kernel = getattr(kernel, "jit_impl", kernel)
     if hasattr(kernel, "get_tir"):
         args, named = _call(signature)
-        kernel = JITKernel(kernel.get_tir(*args, **named), None, kernel.options)
+        try:
+            kernel = JITKernel(kernel.get_tir(*args, **named), None, kernel.options)
+        except Error as wrong:
+            wrong.hint = _with_example(wrong)
+            raise
     elif signature:
-        raise error(ValueError, f"`{name}` takes no signature: a @T.prim_func says all that it is compiled for")
+        hint = "leave --signature out"
+        raise error(ValueError, f"`{name}` takes no signature: a @T.prim_func says all that it is compiled for", hint=hint)
     elif not isinstance(kernel, JITKernel):
         kernel = JITKernel(kernel)
     return kernel.library_entry(name, targets), aot.Style()
+
+
+def _with_example(wrong: Error) -> str | None:
+    """The hint of a call whose arguments are wrong, with a signature as it may be written."""
+    if wrong.hint is None or not wrong.hint.startswith(("its parameters: ", "it takes ")):
+        return wrong.hint
+    missing = re.search(r"argument: '(\w+)'", wrong.message) or re.search(r": (\w+)[\w, ]*$", wrong.hint)
+    return f'{wrong.hint}; as in --signature "{missing[1] if missing else "N"}=1024"'
 
 
 def _call(signature: str) -> tuple[list[Any], dict[str, Any]]:

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from ...errors import error
+from ...frontend.wording import did_you_mean
 
 _TYPES = (
     "bool int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64 float4_e2m1fn float4_e2m1_unpacked float6_e2m3fn "
@@ -139,7 +140,8 @@ def _canonical(name: Any) -> str:
         lanes = _LANES.fullmatch(text)
         if lanes and lanes[2] in _LANE_COUNTS and lanes[1] in NAMES:
             return f"{_OTHER_NAMES.get(lanes[1], lanes[1])}x{lanes[2]}"
-        raise error(ValueError, f"unknown element type {name!r}", hint="known: " + ", ".join(_BITS))
+        hint = did_you_mean(text, _BITS) or "known: " + ", ".join(_BITS)
+        raise error(ValueError, f"unknown element type {name!r}", hint=hint)
     return text
 
 

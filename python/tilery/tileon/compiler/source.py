@@ -9,9 +9,12 @@ from typing import Any
 
 from ...core.tile import types
 from ...errors import error
+from ...frontend.wording import did_you_mean
 
 _ELEMENTS = {name: types.dtype(name).__tile_dtype__ for name in types.dtype.FP_TYPES}
 _ELEMENTS.update({"f32": "float32", "f64": "float64", "i1": "bool", "u1": "bool"}, **types.INTEGERS)
+_SHORT = {str(element): name for name, element in reversed(_ELEMENTS.items()) if element}  # {"float32": "fp32", ...}
+_SHORT.update({"half": "fp16", "float": "fp32", "double": "fp64", "int": "i32"})
 KNOWN = "known"  # in a description: a number inside a structure that is 1, or None, and so known
 _DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\].*>")
 
@@ -117,16 +120,20 @@ class ASTSource:
     def _leaf(self, path: tuple[int, ...], parameter: Any, kind: str) -> tuple[Any, ...]:
         divisor = max((int(value) for name, value in self.attrs.get(path, ()) if name == "tt.divisibility"), default=1)
         if kind.startswith("*"):
-            return "pointer", self._element(parameter, kind[1:].removeprefix("k").strip()), divisor
+            return "pointer", self._element(parameter, kind[1:].removeprefix("k").strip(), kind), divisor
         element = self._element(parameter, kind)
         return ("bool",) if element == "bool" else ("int", element, divisor) if kind in types.INTEGERS else ("float", element)
 
-    def _element(self, parameter: Any, name: str) -> str:
+    def _element(self, parameter: Any, name: str, written: str | None = None) -> str:
+        """:param written: the type with what stands around the element's."""
         element = _ELEMENTS.get(name)
         if element is None:
+            written = written or name
+            meant = _SHORT.get(name.removeprefix("tl.").removeprefix("torch."))
+            near = did_you_mean(meant or name, _ELEMENTS, lambda element: written.replace(name, element))
             raise error(
                 TypeError,
-                f"parameter `{parameter.name}` of {self.name} has the type {name!r}, which is none of a kernel's arguments",
-                hint="known are " + ", ".join(_ELEMENTS) + "; * before one makes a pointer",
+                f"parameter `{parameter.name}` of {self.name} has the type {written!r}, which is none of a kernel's arguments",
+                hint=near or "known are " + ", ".join(_ELEMENTS) + "; * before one makes a pointer",
             )
         return element
