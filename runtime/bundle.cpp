@@ -23,6 +23,12 @@ struct Bundle::Loaded {
   std::vector<size_t> order; ///< which argument of the entry each parameter of the host program, or slot of the kernel, is
   std::vector<bool> written; ///< of each argument of the entry: may the program store through it?
 
+  std::vector<HostArgument> inOrder(std::span<const HostArgument> arguments) const {
+    std::vector<HostArgument> own;
+    for (size_t at : order)
+      own.push_back(arguments[at]);
+    return own;
+  }
   void add(size_t argument, bool isWritten) {
     order.push_back(argument);
     if (isWritten)
@@ -78,6 +84,25 @@ private:
   std::span<const KernelPtr> second;
   std::vector<void *> workspaces;
 };
+
+/// Stops where a call's arguments have been checked.
+class ChecksAlone : public HostEnvironment {
+public:
+  void *allocate(std::span<const int64_t>, DType, bool) override { return nullptr; }
+  bool launch(const Kernel &, const int64_t *, const uint64_t *, uint32_t) override { return false; }
+};
+
+/// What a program refuses of a call's arguments before it launches anything; empty if nothing.
+std::string refusal(const HostProgram &host, std::span<const HostArgument> arguments, std::span<const KernelPtr> kernels) {
+  try {
+    ChecksAlone checks;
+    host.run(arguments, kernels, checks);
+  } catch (const Error &error) {
+    const Diagnostic &told = error.diagnostic();
+    return told.message + (told.hint.empty() ? "" : "\n  hint: " + told.hint);
+  }
+  return "";
+}
 
 /// The entry's parameter that a program takes by this name, as a tensor or as a number.
 size_t find(const BundleEntry &entry, const std::string &name, bool asTensor) {
@@ -170,14 +195,21 @@ std::string Bundle::whyNone(size_t number, std::span<const HostArgument> argumen
                     [&](const BundleCondition &condition) { return isOfPlace(condition) && isBroken(condition); }))
       continue;
     std::vector<std::string> broken;
-    bool hasOtherNumbers = false;
+    bool hasOtherNumbers = false, isApartAlone = true;
     for (const BundleCondition &condition : variant.conditions) {
       if (!isBroken(condition))
         continue;
       hasOtherNumbers |= condition.kind == BundleCondition::NumberIs;
       const bool isApart = condition.kind == BundleCondition::Disjoint;
+      isApartAlone &= isApart;
       if (std::string text = expectation(condition, entry, arguments, isApart ? load(variant).written : unknown); !text.empty())
         broken.push_back(std::move(text));
+    }
+    // Tensors of a wrong size reach into each other: that is no fault of where they lie.
+    if (isApartAlone && !broken.empty() && load(variant).host) {
+      Loaded &code = load(variant);
+      if (std::string text = refusal(*code.host, code.inOrder(arguments), code.kernels); !text.empty())
+        broken = {std::move(text)};
     }
     if (std::pair found(hasOtherNumbers, broken.size()); found < least)
       least = found, nearest = std::move(broken);
@@ -204,9 +236,7 @@ bool Bundle::call(size_t number, std::span<const HostArgument> arguments, const 
     if (!isFor(variant, arguments, place))
       continue;
     Loaded &code = load(variant);
-    std::vector<HostArgument> own;
-    for (size_t at : code.order)
-      own.push_back(arguments[at]);
+    const std::vector<HostArgument> own = code.inOrder(arguments);
     PlaceEnvironment environment(place, code.withoutBoxes);
     if (code.host)
       runHost(*code.host, entry, own, code.kernels, environment);

@@ -108,7 +108,7 @@ Key keyOf(const TensorMapInfo &map, const LaunchValues &launch) {
 
 /// What the copy engine takes. What depends on the kernel only is a defect of the code generator.
 void check(const Key &key, const TensorMapInfo &map, const KernelInfo &info) {
-  const std::string contiguous = "pass it .contiguous()";
+  const std::string contiguous = "pass a copy without gaps (.contiguous() in Python)";
   for (unsigned d = 0; d < key.rank; ++d) {
     if (key.extents[d] > maxExtent)
       refuse(map, info, "has more than 2147483648 elements along a dimension");
@@ -135,7 +135,7 @@ void check(const Key &key, const TensorMapInfo &map, const KernelInfo &info) {
   }
   if (key.address % alignment)
     refuse(map, info, "is read from an address that is no multiple of 16 bytes, as the GPU's copy engine needs it",
-           "pass it .contiguous(), or a copy of it");
+           "pass a copy of it");
   uint64_t rowBytes = uint64_t(key.box[0]) * byteWidth(key.dtype);
   bool swizzles = key.swizzle == 32 || key.swizzle == 64 || key.swizzle == 128;
   if (rowBytes % alignment || (swizzles ? rowBytes > key.swizzle : key.swizzle != 0))

@@ -218,7 +218,10 @@ def test_tensors_of_any_strides(strided, name, layout):
 def test_strides_that_code_was_not_compiled_for_are_named(layout):
     called = library(tilelang.compile(doubled_matrix).library_entry("doubled_matrix", ("host",)))
     memory, y = np.ones((40, 70), np.float32), np.full((13, 21), np.nan, np.float32)
-    told = r"doubled_matrix\.x\.strides\[[01]\] .*\(it is not contiguous\)\n  hint: pass x.contiguous"
+    told = (
+        r"doubled_matrix\.x\.strides\[[01]\] .*\(it is not contiguous\)\n"
+        r"  hint: pass a copy of x without gaps \(x\.contiguous\(\) in Python\)"
+    )
     with pytest.raises(ValueError, match=told):
         called.call("doubled_matrix", (LAYOUTS | EXPANDED)[layout](memory), y)
     assert np.isnan(y).all()
@@ -247,3 +250,16 @@ def test_tensors_that_share_memory():
     with refused("product", "arguments 'a' and 'c' share memory, and 'c' is written; a tensor of its own is expected"):
         called.call("product", a, c, a)
     np.testing.assert_array_equal(a, before)
+
+
+def test_tensors_of_a_wrong_size_that_reach_into_others():
+    """The size is what is wrong, not where the tensors lie."""
+    called = library(tilelang.compile(product).library_entry("product", ("host",)))
+    memory, b = at(0, 128, 64), at(0, 64, 64)
+    memory[:] = 1
+    with refused("product", "Argument product.a.shape[0] has an unsatisfied constraint: 65 == 64 (given, declared)"):
+        called.call("product", memory[:65], b, memory[64:])
+    assert (memory == 1).all()
+    with refused("product", "arguments 'a' and 'c' share memory, and 'c' is written; a tensor of its own is expected"):
+        called.call("product", memory[:64], b, memory[63:127])
+    assert (memory == 1).all()

@@ -108,13 +108,15 @@ WRONG = {
         lambda: ADD(ones(8, 8)[:, ::2], ones(8, 4), 1),
         ValueError,
         "Argument add.A.strides[0] has an unsatisfied constraint: 8 == 4 (it is not contiguous)\n"
-        "  hint: pass A.contiguous(), or declare it as T.StridedTensor(shape, strides, dtype)",
+        "  hint: pass a copy of A without gaps (A.contiguous() in Python), or declare it as "
+        "T.StridedTensor(shape, strides, dtype)",
     ),
     "turned, of run-time size": (
         lambda: ROWS(ones(4, 3).T, ones(6, 4)),
         ValueError,
         "Argument rows.A.strides[0] has an unsatisfied constraint: 1 == 4 (it is not contiguous)\n"
-        "  hint: pass A.contiguous(), or declare it as T.StridedTensor(shape, strides, dtype)",
+        "  hint: pass a copy of A without gaps (A.contiguous() in Python), or declare it as "
+        "T.StridedTensor(shape, strides, dtype)",
     ),
     "rank": (
         lambda: ADD(ones(32), ones(8, 4), 1),

@@ -315,7 +315,8 @@ def _check_contiguous(native: _native.Builder, name: str, memory: Memory, handle
             actual,
             expected,
             f"Argument {name}.{memory.name}.strides[{dim}] has an unsatisfied constraint: {{0}} == {{1}} (it is not contiguous)\n"
-            f"  hint: pass {memory.name}.contiguous(), or declare it as T.StridedTensor(shape, strides, dtype)",
+            f"  hint: pass a copy of {memory.name} without gaps ({memory.name}.contiguous() in Python), or declare it as "
+            "T.StridedTensor(shape, strides, dtype)",
         )
 
 
