@@ -93,4 +93,30 @@ bool liesApart(tile::AccessOp place, Scalars &scalars) {
   return any;
 }
 
+std::optional<ShortRows> shortRows(tile::AccessOp place, Scalars &scalars) {
+  constexpr int64_t least = 32, most = 128, page = 4096, few = 8; // bytes, bytes, bytes, rows
+  LaneReader reader(scalars);
+  auto type = cast<tile::AccessType>(place.getType());
+  auto strideOf = [&](unsigned d) { return place.isStrided(d) ? reader.at(place.getSteps()[d], {}) : Known(); };
+  int64_t width = tile::elementBytes(type.getElementType());
+  unsigned inner = type.getShape().size();
+  while (inner && type.getShape()[inner - 1] == 1)
+    --inner;
+  if (!inner--)
+    return {};
+  ShortRows rows{type.getShape()[inner], type.getShape()[inner] * width, 0};
+  if (Known step = strideOf(inner); !step.is || step.number != 1 || rows.bytes < least || rows.bytes > most)
+    return {};
+  int64_t count = 1;
+  for (unsigned d = 0; d < inner; ++d) {
+    if (type.getShape()[d] == 1)
+      continue;
+    Known stride = strideOf(d);
+    if (!stride.is || std::abs(stride.number) * width < page)
+      return {};
+    count *= type.getShape()[d], rows.apart = std::abs(stride.number) * width;
+  }
+  return count < few ? std::nullopt : std::optional(rows);
+}
+
 } // namespace tilery::count

@@ -228,7 +228,9 @@ Node NodeReader::access(Operation *op) {
   for (Value mask : masks) {
     Value all = scalarOf(mask);
     if (!all) {
-      unsure.push_back({op, isLoaded(mask) ? maskOfData : "a mask is no end of a tile: all its elements are counted"});
+      unsure.push_back({op, isLoaded(mask)
+                                ? maskOfData
+                                : "a condition leaves out other elements than those behind the end of a tile: all are counted"});
       continue;
     }
     Node branch(Node::If, op);

@@ -12,7 +12,7 @@ struct Extent {
   int64_t most = 0;   ///< that existed in any program
 };
 
-constexpr const char *maskOfData = "a mask hangs on data: all its elements are counted";
+constexpr const char *maskOfData = "which elements are read or written hangs on data: all are counted";
 
 struct Node {
   enum Kind { Scalar, Access, Tally, Product, For, If, Once, Contract, Parallel };

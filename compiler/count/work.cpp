@@ -273,6 +273,11 @@ private:
         explain::placesApart(node.op, onCpu);
         llvm::append_range(work.findings, found.take());
       }
+      if (std::optional<ShortRows> rows = place && onCpu && node.lanes >= few ? shortRows(place, scalars) : std::nullopt) {
+        explain::Findings found;
+        explain::rowsApart(node.op, rows->elements, rows->bytes, rows->apart);
+        llvm::append_range(work.findings, found.take());
+      }
       reportApart(node.body);
       reportApart(node.other);
     }

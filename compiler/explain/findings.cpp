@@ -214,7 +214,7 @@ static bool isAddedUp(Operation *access) {
 
 /// A tile that fills less than half of a vector, turn by turn, or so few vectors that each sum waits for the one before.
 static void tiny(Operation *access, int64_t elements, int64_t lanes) {
-  constexpr int64_t few = 2, enough = 4; // vectors
+  constexpr int64_t few = 2, enough = 8; // vectors
   if (elements < 2 || elements > few * lanes || !isInLoop(access) || isSmallPart(access, elements))
     return;
   std::string moved =
@@ -255,7 +255,8 @@ void narrow(Operation *access, int64_t extent, int64_t lanes, bool isKept) {
   bool reads = isa<tile::LoadOp>(access);
   std::string message =
       "rows of " + count + ", the tile's last dimension, are " + (reads ? "read" : "written") + " one after another: ";
-  std::string wider = "give it " + std::to_string(lanes) + " elements or more";
+  int64_t line = std::max<int64_t>(lanes, 64 / tile::elementBytes(cast<tile::AccessType>(place.getType()).getElementType()));
+  std::string wider = "give it " + std::to_string(line) + " elements or more";
   for (unsigned d = 0; d <= rows; ++d) {
     std::optional<int64_t> by = stepOf(d);
     if ((by == 1 && shape[d] >= lanes) || touches(d))
@@ -271,9 +272,32 @@ void narrow(Operation *access, int64_t extent, int64_t lanes, bool isKept) {
                          : step     ? "the next one lies " + std::to_string(*step) + " elements further"
                                     : "the next one lies further by a stride of the tensor";
   find(access, reads ? "gather" : "scatter", message + distance,
-       "widen the last dimension to " + std::to_string(lanes) +
-           " elements or more, so that a row fills a vector; where memory has no more of use there, keep such rows one after "
-           "another in memory, as each takes a cache line of its own");
+       "widen the last dimension to " + std::to_string(line) +
+           " elements (a cache line) or more, and to hundreds where other programs read or write what lies beside it; where "
+           "memory "
+           "has no more of use there, keep such rows one after another in memory");
+}
+
+/// Whether the kernel around the op multiplies tiles.
+static bool hasProducts(Operation *op) {
+  return op->getParentOfType<tile::KernelOp>()
+      .walk([](Operation *other) {
+        return isa<tile::DotOp, tile::ContractOp>(other) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void rowsApart(Operation *access, int64_t elements, int64_t bytes, int64_t apart) {
+  constexpr int64_t enough = 256; // bytes, from which on the way to the next row costs little
+  if (!current || hasProducts(access))
+    return;
+  bool reads = isa<tile::LoadOp>(access);
+  int64_t wide = elements * enough / bytes;
+  find(access, "rows",
+       "rows of " + std::to_string(elements) + " elements (" + std::to_string(bytes) + " bytes) are " +
+           (reads ? "read" : "written") + " " + std::to_string(apart) + " bytes apart: memory is asked for each by itself",
+       "widen the last dimension to " + std::to_string(wide) + " elements or more, and to hundreds where other programs " +
+           (reads ? "read" : "write") + " what lies beside it");
 }
 
 /// Whether nothing but numbers of the launch makes a value: a caller could give it at compile time.

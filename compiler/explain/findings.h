@@ -73,6 +73,9 @@ void placesApart(mlir::Operation *access, bool onCpu);
 /// Rows of a tile that is loaded or stored have `extent` elements, fewer than a vector's `lanes`. Noted where they lie apart in memory.
 /// `isKept`: the nest stores in scratch memory what is loaded.
 void narrow(mlir::Operation *access, int64_t extent, int64_t lanes, bool isKept = false);
+/// On a CPU short rows of a load or store, of so many elements and bytes, begin `apart` bytes one after another: each asks memory for a few
+/// lines, where longer ones are fetched ahead. Kernels with products are left out: those read their tiles again and again.
+void rowsApart(mlir::Operation *access, int64_t elements, int64_t bytes, int64_t apart);
 /// Lanes of integers are divided by what is not known when code is made.
 void division(mlir::Operation *op);
 /// Lanes are converted. Noted where a kernel computes in more bits than it keeps in memory, and in such as have no instructions.

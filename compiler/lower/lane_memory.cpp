@@ -130,6 +130,7 @@ Lanes LaneMemory::load(const Address &address, Lanes other) {
   } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, width, exists, passthru)) {
     return e.fromMemory(second, address.element);
   } else if (llvm::Value *each = threads || exists ? nullptr : loadEach(e, address, width)) {
+    explain::lanesApart();
     return e.fromMemory(each, address.element);
   } else {
     if (!exists)

@@ -109,14 +109,14 @@ static void explainFewSums(Operation *op, const DotPlan &product, const std::str
   constexpr unsigned enough = 8; // sums on their way: 4 cycles, of two multiplications each
   const DotBlocking &blocking = product.blocking;
   unsigned rows = blocking.rows.width, vectors = blocking.columns.width / blocking.lanes;
-  bool loads = product.pack > 1 && vectors < 2; // of what is multiplied faster than it is loaded
+  bool loads = vectors < 2; // one for each multiplication, of which there are as many a cycle
   if (inTiles(blocking.multiply) || (rows * vectors >= enough && !loads))
     return;
   explain::find(op, "small",
                 "registers hold " + llvm::Twine(rows) + " x " + llvm::Twine(vectors) + " vectors of sums: " + tile +
                     ", of which " + (rows * vectors < enough ? "too few are added to at a time" : "each is added to by a load"),
-                "take larger tiles of products: 8 rows or more, and columns in multiples of " +
-                    std::to_string(2 * blocking.lanes) + " (32 x 32 is better, 64 x 64 enough)");
+                "take tiles of products of 32 x 32 or more (64 x 64 are enough), at least 8 rows and columns in multiples of " +
+                    std::to_string(2 * blocking.lanes));
 }
 
 /// Says where registers multiply much that is no element of the tile.
@@ -129,8 +129,8 @@ static void explainPadding(Operation *op, const DotPlan &product) {
       "a tile of " + std::to_string(product.m) + " x " + std::to_string(product.n) + ", K " + std::to_string(product.k);
   if (percent >= 20)
     return explain::find(op, "ragged", std::to_string(percent) + " % of what registers multiply is padding: " + tile,
-                         "give tiles of products columns in multiples of " + std::to_string(blocking.lanes) +
-                             (product.m < 8 ? ", and 8 rows or more (32 x 32 is better)" : ""));
+                         "take tiles of products of 32 x 32 or more: columns in multiples of " + std::to_string(blocking.lanes) +
+                             " leave no padding, and rows keep registers busy");
   explainFewSums(op, product, tile);
 }
 

@@ -140,7 +140,7 @@ def every_other_kernel(x, o, B: tl.constexpr):
 
 def test_masks_of_places_are_not_said_to_hang_on_data():
     (unsure,) = one(every_other_kernel.explain(torch.rand(64), torch.empty(64), B=64, grid=(1,), seconds=0)).unsure
-    assert unsure.message == "a mask is no end of a tile: all its elements are counted"
+    assert unsure.message == "a condition leaves out other elements than those behind the end of a tile: all are counted"
 
 
 def test_short_launches_are_mostly_the_launch():

@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from tilery import tileon
-from tilery.core.explain import entry
+from tilery import tilelang, tileon
+from tilery.core.explain import entry, text
 from tilery.core.explain.dealing import idle
+from tilery.tilelang import language as T
 from tilery.tileon import language as tl
 
 
@@ -43,6 +44,21 @@ def test_a_launch_of_one_program_says_so_at_its_function(monkeypatch):
     assert "grid: one program runs where 4 threads could" in str(report) and "one program runs" in report.html()
 
 
+@T.prim_func
+def without_blocks(x: T.Tensor((1 << 20,), "float32"), y: T.Tensor((1 << 20,), "float32")):
+    for i in T.Parallel(1 << 20):
+        y[i] = x[i] + 1
+
+
+def test_tilelang_is_told_how_to_make_more_programs(monkeypatch):
+    monkeypatch.setattr(entry, "processors_of", lambda device: 4)
+    report = tilelang.compile(without_blocks).explain(torch.rand(1 << 20), torch.empty(1 << 20), seconds=0)
+    (launch,) = report.launches
+    launch.kind.times[:] = [1.0] * 3
+    (found,) = [each for each in launch.findings if each.fault == "grid"]
+    assert found.hint.endswith("`with T.Kernel(n) as i` around them runs n, a function without it one")
+
+
 def test_what_is_said_without_a_finding():
     (found,) = alone_kernel.explain(torch.rand(1 << 20), torch.empty(1), N=1 << 20, grid=(1,), seconds=0).launches
     least, found.kind.waited = found.limits[0][1], 0.0
@@ -52,6 +68,10 @@ def test_what_is_said_without_a_finding():
     assert found.without_findings == "nothing is known to hold it back"
     found.kind.times[:] = [1.2 * least]
     assert found.without_findings == "nothing is known to hold it back"
+    assert any(name == "reached" and said.startswith("83 % of the roofline: ") for name, said in text.facts(found))
+    found.kind.times[:] = [0.5 * least]
+    (said,) = [said for name, said in text.facts(found) if name == "reached"]
+    assert said.startswith("the roofline and more: ") and f" {found.limits[0][1]:.4f} ms there; " in said
 
 
 @tileon.jit

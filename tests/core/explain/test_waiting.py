@@ -36,7 +36,7 @@ def test_a_disturbed_launch_is_judged_by_its_quickest():
     assert "for 60 % of that time its threads waited for processors that others had" in str(report)
     assert f"the quickest launch, {1.25 * least:.4f} ms, is compared" in str(report)
     found.kind.times[0] = 10 * least + 1
-    assert found.without_findings == "what holds it back is not known: time it where it is alone"
+    assert found.without_findings == "what holds it back is not known: time it while no other program runs"
     found.kind.waited = 0.0
     assert found.reached == pytest.approx(least / found.milliseconds)
     assert found.without_findings == "what holds it back is not known" and "disturbed" not in str(report)

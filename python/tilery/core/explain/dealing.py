@@ -18,6 +18,7 @@ LARGE = 0.25  # a share of the time that functions take by themselves
 FEW_UPDATES = 0.05  # a share of the bytes that programs ask for
 _MANY = 64  # programs for each processor
 _FEW_BYTES, _FEW_OPERATIONS = 512, 1024
+_PROGRAMS = {"tilelang": ": `with T.Kernel(n) as i` around them runs n, a function without it one"}  # where that says how
 LAUNCH = (0.01, 0.03)  # of such, on a CPU and on a GPU, it is most
 
 
@@ -62,7 +63,7 @@ def idle(grids: Sequence[Sequence[int]], processors: int, milliseconds: float | 
         Finding(
             "grid",
             f"{run} where {processors} {what} could: the others have nothing to do",
-            "take smaller tiles, or deal a loop's turns to several programs",
+            "take smaller tiles, or deal a loop's turns to several programs" + _PROGRAMS.get(getattr(kernel, "language", ""), ""),
             definition(kernel),
         )
     ]

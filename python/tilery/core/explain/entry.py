@@ -122,6 +122,8 @@ class Entry:
         if finding.fault == "small":
             apart = {line(each) for each in self.found.findings if each.fault in ("gather", "scatter")}
             return not self.is_read_once and line(finding) not in apart
+        if finding.fault == "rows":  # caches answer as fast for short ones; a tile that is turned has long ones on its other side
+            return not self.is_cached and all(each.fault != "transpose" for each in self.found.findings)
         updated = sum(argument.updated for work in self.found.works for argument in work.arguments)
         return finding.fault != "atomics" or updated >= FEW_UPDATES * self.bytes_asked
 
@@ -164,7 +166,7 @@ class Entry:
         """What is said where there is no finding."""
         if not self.is_far:
             return "nothing is known to hold it back"
-        return "what holds it back is not known" + (": time it where it is alone" if self.is_disturbed else "")
+        return "what holds it back is not known" + (": time it while no other program runs" if self.is_disturbed else "")
 
     @property
     def unsure(self) -> list[Any]:

@@ -90,8 +90,11 @@ def _time(entry: Entry) -> list[tuple[str, str]]:
         reached = entry.reached
         what, least = entry.limits[0]
         verb = "takes" if what == "memory" else "take"
-        more = f"; {_beyond(entry, what)}" if reached > 1 else ""
-        rows.append(("reached", f"{100 * reached:.0f} % of the roofline: {what} {verb} {least:.4f} ms at least{more}"))
+        limit = f"{what} {verb} {least:.4f} ms"
+        said = f"{100 * reached:.0f} % of the roofline: {limit} at least"
+        if reached > 1:
+            said = f"the roofline and more: {limit} there; {_beyond(entry, what)}"
+        rows.append(("reached", said))
     if entry.is_mostly_launch:
         rows.append(("short", "the launch itself is most of so short a time: give it more work, or launch less often"))
     return rows
