@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from ..errors import error
+from ..errors import Error, error
 from ..frontend.wording import did_you_mean
+from .frames import trimmed
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -21,8 +22,10 @@ def named(function: _Function, name: str, text: str) -> _Function:
     return function
 
 
-def takes_options(function: _Function) -> _Function:
+def takes_options(function: _Function, trims: bool = False) -> _Function:
     """Decorator of what programs call with options: a name that it does not have is refused with the one that may be meant.
+
+    :param trims: its errors show the program's frames, and the line of the call where they have none.
 
     :raises tilery.TypeError: in calls, for such a name."""
     code = function.__code__
@@ -38,7 +41,14 @@ def takes_options(function: _Function) -> _Function:
             raise error(TypeError, f"{name}() got an unexpected keyword argument '{wrong}'", hint=hint)
         return function(*args, **kwargs)
 
-    return cast(_Function, call)
+    @functools.wraps(function)
+    def call_of_program(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except Error as wrong:
+            raise trimmed(wrong)
+
+    return cast(_Function, call_of_program if trims else call)
 
 
 def told_name(function: Any) -> str:

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tilery._native import arrange
+
 from ..core.frames import of_function
 from ..core.unwritten import callers_level
 from ..errors import Error
@@ -33,6 +35,8 @@ def with_sizes(wrong: Error, arguments: Mapping[str, Any], arrangement: Callable
     shapes = {name: tuple(arguments[name].shape) for name in found.groups() if hasattr(arguments.get(name), "shape")}
     told = ", ".join(f"`{name}` has shape {shape}" for name, shape in shapes.items())
     remedy = "an arrangement gives each argument as many tiles, by their sizes or by expand()"
+    if arrange.DIFFERENT_GRIDS not in wrong.message:
+        remedy = "give both one size, or say by Tensor(..., other=0) what lies outside of the smaller one"
     wrong.hint = wrong.hint or f"{told}; {remedy}" if told else remedy
     wrong.chain = of_function(arrangement) + wrong.chain
     return wrong

@@ -38,7 +38,7 @@ CALLERS = ("cpu", "cuda")  # that compile ahead of time; "torch" compiles when i
 _MISSING = object()
 
 
-@takes_options
+@functools.partial(takes_options, trims=True)
 def jit(
     func: Callable[..., Any] | None = None,
     *,

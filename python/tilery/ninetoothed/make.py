@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from tilery._native.arrange import Tensor
 from ..core.frames import of_function
 from ..core.names import takes_options
 from ..errors import error
-from ..frontend.wording import counted
+from ..frontend.wording import counted, shown
 from .arguments import parameters_of
 from .jit import CALLERS, Kernel
 
@@ -48,7 +49,7 @@ def _arranged(arrangement: Callable[..., Any], application: Callable[..., Any], 
     return list(arranged[: len(names)])  # more are ignored
 
 
-@takes_options
+@functools.partial(takes_options, trims=True)
 def make(
     arrangement: Callable[..., Any],
     application: Callable[..., Any],
@@ -65,6 +66,9 @@ def make(
     :param caller: "torch": compiled when it is called; "cpu" or "cuda": compiled now, into `output_dir`, as `aot` says.
     """
     application = getattr(application, "fn", application)  # a function of Tileon, too
+    if not isinstance(tensors, Iterable) or isinstance(tensors, Tensor):
+        given = f"`make` has {shown(tensors)} as its tensors; a tuple of them is expected"
+        raise error(TypeError, given, hint="write (Tensor(1), Tensor(1))")
     arranged = _arranged(arrangement, application, tuple(tensors))
     if caller in CALLERS:
         from .aot import aot

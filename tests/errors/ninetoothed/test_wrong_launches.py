@@ -259,6 +259,18 @@ WRONG = {
         "kernel `copy` got argument 'WIDTH' twice",
     ),
     "a tensor twice": (lambda: plain(X, X, x=X), TypeError, "kernel `copy` got argument 'x' twice"),
+    "no tuple of tensors": (
+        lambda: ninetoothed.make(vectors, copy, 2),
+        TypeError,
+        "`make` has 2 as its tensors; a tuple of them is expected\n  hint: write (Tensor(1), Tensor(1))",
+    ),
+    "other sizes": (
+        lambda: plain(torch.ones(6), torch.ones(7), debug=True),
+        ValueError,
+        "arguments `x` and `y` are cut into the same tiles, and have 6 and 7 elements there (in their dimensions 0 and 0)\n"
+        "  hint: `x` has shape (6,), `y` has shape (7,); give both one size, or say by Tensor(..., other=0) what lies outside of "
+        "the smaller one",
+    ),
     "not a tensor": (
         lambda: ninetoothed.make(lambda x: (x, 3), copy, (Tensor(1),)),
         TypeError,
@@ -340,8 +352,18 @@ def test_one_exception_where_a_call_of_other_grids_is_wrong_too():
 def test_frames_of_a_refused_call_are_the_programs():
     with pytest.raises(Error) as caught:
         plain(X, 3)
-    own = [entry for entry in traceback.extract_tb(caught.value.__traceback__) if entry.filename != __file__]
-    assert [entry.name for entry in own] == ["__call__"]
+    assert frames_of_ours(caught.value) == ["__call__"]
+
+
+def frames_of_ours(wrong):
+    return [entry.name for entry in traceback.extract_tb(wrong.__traceback__) if entry.filename != __file__]
+
+
+@pytest.mark.parametrize("name", ["too few arranged", "nothing arranged", "no annotation", "caller", "no tuple of tensors"])
+def test_frames_of_a_refused_arrangement_are_the_programs(name):
+    with pytest.raises(Error) as caught:
+        WRONG[name][0]()
+    assert len(frames_of_ours(caught.value)) == 1 and caught.value.chain[0][0] == __file__
 
 
 @pytest.mark.parametrize(
