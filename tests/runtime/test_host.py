@@ -111,7 +111,7 @@ def test_checks():
         add(torch.zeros(3), torch.zeros(4))
     with pytest.raises(TypeError, match=r"argument 'y' of add is a float64 tensor of shape \(3,\); expected float32"):
         add(torch.zeros(3), torch.zeros(3, dtype=torch.float64))
-    with pytest.raises(ValueError, match=r"argument 'x' of add is a float32 tensor of shape \(3, 1\); expected 1 dimension$"):
+    with pytest.raises(ValueError, match=r"argument 'x' of add is a float32 tensor of shape \(3, 1\); expected 1 dimension\n"):
         add(torch.zeros(3, 1), torch.zeros(3))
     with pytest.raises(TypeError, match="argument 'x' of add is the int 5; expected a float32 tensor"):
         add(5, torch.zeros(3))

@@ -66,7 +66,7 @@ def make(
     :param caller: "torch": compiled when it is called; "cpu" or "cuda": compiled now, into `output_dir`, as `aot` says.
     """
     application = getattr(application, "fn", application)  # a function of Tileon, too
-    if not isinstance(tensors, Iterable) or isinstance(tensors, Tensor):
+    if not isinstance(tensors, Iterable):
         given = f"`make` has {shown(tensors)} as its tensors; a tuple of them is expected"
         raise error(TypeError, given, hint="write (Tensor(1), Tensor(1))")
     arranged = _arranged(arrangement, application, tuple(tensors))
