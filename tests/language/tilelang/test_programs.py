@@ -228,7 +228,7 @@ def test_strided_arguments():
     plain = fresh(kernels.matmul, M, N, K, 16, 16, 8, "float32")
     plain(a.contiguous(), b.contiguous(), again)
     assert torch.equal(again, c)
-    with pytest.raises(ValueError, match=r"strides\[0\] has an unsatisfied constraint: 2 == 28 (?s:.*)\n  hint: pass a copy of A"):
+    with pytest.raises(ValueError, match=r"strides\[0\] has an unsatisfied constraint: 2 == (?s:.*)\n  hint: pass a copy of A"):
         plain(a, b.contiguous(), again)
 
 
