@@ -260,36 +260,31 @@ class Language(Regions):
 
     # -- expressions -------------------------------------------------------------------------------------------------
     def and_(self, *operands: Callable[[], Any]) -> Any:
-        value = operands[0]()
-        for operand in operands[1:]:
-            if not self.is_value(self.host(value)):
-                if not self.host(value):
-                    return value
-                value = operand()
-            else:
-                other = operand()
-                if not self.is_value(self.host(other)):
-                    if self.host(other):
-                        continue
-                    return False
-                value = self.logical_and(value, other)
-        return value
+        return self._connected(operands, self.logical_and, True)
 
     def or_(self, *operands: Callable[[], Any]) -> Any:
+        return self._connected(operands, self.logical_or, False)
+
+    def _connected(self, operands: Sequence[Callable[[], Any]], join: Callable[[Any, Any], Any], goes_on: bool) -> Any:
+        """goes_on: the value of a left side that leaves the result to the right one."""
         value = operands[0]()
         for operand in operands[1:]:
             if not self.is_value(self.host(value)):
-                if self.host(value):
+                if bool(self.host(value)) is not goes_on:
                     return value
                 value = operand()
             else:
-                other = operand()
+                value, other = self.right_side(value, goes_on, operand)
                 if not self.is_value(self.host(other)):
-                    if not self.host(other):
+                    if bool(self.host(other)) is goes_on:
                         continue
-                    return True
-                value = self.logical_or(value, other)
+                    return not goes_on
+                value = join(value, other)
         return value
+
+    def right_side(self, left: Any, holds: bool, right: Callable[[], Any]) -> tuple[Any, Any]:
+        """A condition of run time, and what is asked only where it is `holds`. By default nothing is left out at run time."""
+        return left, right()
 
     def not_(self, value: Any) -> Any:
         plain = self.host(value)
@@ -299,13 +294,22 @@ class Language(Regions):
         """`a < b <= c`: every operand once, from left to right."""
         left, result = first, None
         for op, thunk in zip(operators, thunks):
-            right = thunk()
+            if result is not None and self.is_value(self.host(result)):
+                result, right = self.right_side(result, True, thunk)
+            else:
+                right = thunk()
+            if thunk is not thunks[-1]:
+                right = self.kept(right)
             one = self.operate(op, left, right)
             result = one if result is None else self.and_(partial(_same, result), partial(_same, one))
             if not self.is_value(self.host(result)) and not self.host(result):
                 return result
             left = right
         return result
+
+    def kept(self, value: Any) -> Any:
+        """A value that is used twice, and is one value."""
+        return value
 
     def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
         test = self.host(test)

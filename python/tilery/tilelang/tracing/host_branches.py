@@ -27,15 +27,21 @@ class HostBranches:
 
     def both_sides(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any, Any]:
         test = read(test)  # once: an update on one side may change it
+        return test, self._side(test, True, then), self._side(test, False, other)
 
-        def side(holds: bool, value: Callable[[], Any]) -> Any:
-            before, self.chosen_sides = self.chosen_sides, (*self.chosen_sides, (test, holds))
-            try:
-                return value()
-            finally:
-                self.chosen_sides = before
+    def right_side(self, left: Any, holds: bool, right: Callable[[], Any]) -> tuple[Any, Any]:
+        left = read(left)
+        return left, self._side(left, holds, right)
 
-        return test, side(True, then), side(False, other)
+    def _side(self, test: Any, holds: bool, value: Callable[[], Any]) -> Any:
+        before, self.chosen_sides = self.chosen_sides, (*self.chosen_sides, (test, holds))
+        try:
+            return value()
+        finally:
+            self.chosen_sides = before
+
+    def kept(self, value: Any) -> Any:
+        return read(value)
 
     def is_host_condition(self, test: Any) -> bool:
         return isinstance(test, (Var, Node)) and not self.in_kernel
