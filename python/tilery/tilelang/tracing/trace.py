@@ -459,9 +459,10 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
 
         return tuple(names[i] for i in places), get_flags, put_flags
 
-    def _leave(self, names: Names, get: Getter, put: Putter, *ends: Sequence[Any]) -> None:
-        """After a region: a name that was bound in it has no value outside. ends: the states, the one before the region first."""
-        out = list(get())
+    def _leave(self, names: Names, get: Getter, put: Putter, *ends: Sequence[Any], carries: bool = True) -> None:
+        """After a region: a name that was bound in it has no value outside. ends: the states, the one before the region first.
+        carries: the flags have come out of it; otherwise only loops inside have set any."""
+        out = list(get() if carries else ends[0])
         for i, name in enumerate(names):
             if self.is_flag(name) or name == RESULT:
                 continue
@@ -495,8 +496,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
             return self.run_roles(test, (then, other), names, get, put)
         if not self.is_value(test):
             return super().if_(test, then, other, names, get, put, at_end)
-        before = get()
-        ends = []
+        before, ends = get(), []
         flags = self._flags(names, get, put)
         condition = self.condition(test)
 
@@ -551,7 +551,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
             if isinstance(iterable, Serial):
                 body = iterable.planned(self, body, stops=True)
             self.run_for(Loop(lo, hi, step, iterable.attributes), body, *self._flags(names, get, put), self.line())
-        self._leave(names, get, put, before, get())
+        self._leave(names, get, put, before, get(), carries=stopped is not None)
         return None
 
     def while_(
@@ -574,7 +574,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
             with self.region("while", self.line()):
                 body()
             self.native.while_end([])
-        self._leave(names, get, put, before, get())
+        self._leave(names, get, put, before, get(), carries=may_stop)
 
     # -- calls -------------------------------------------------------------------------------------------------------
     def adopt(self, value: Any) -> Any:
