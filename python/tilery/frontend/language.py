@@ -378,6 +378,15 @@ class Language(Regions):
             return self.call(callee, test, taken, taken, *args, **kwargs)
         return self.call(callee, *self.both_sides(test, then, other), *args, **kwargs)
 
+    def choose_branch(
+        self, callee: Any, test: Any, then: Callable[[], Any], other: Callable[[], Any], /, *args: Any, **kwargs: Any
+    ) -> None:
+        """The same where nobody uses what it gives: one of ours is a branch."""
+        if getattr(callee, "_is_lazy", False):
+            self.if_(test, then, other, (), tuple, lambda values: None, False)
+        else:
+            self.choose(callee, test, then, other, *args, **kwargs)
+
     def both_sides(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any, Any]:
         """A condition of run time, what a choice between two values gives where it holds, and where it does not."""
         return test, then(), other()

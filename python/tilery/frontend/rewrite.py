@@ -112,7 +112,7 @@ def _rewrite(function: types.FunctionType, prepare: Prepare | None, narrow: bool
         for node in ast.walk(definition):
             if isinstance(node, ast.With):
                 raise _refusal(node, file, definition)
-    new = (_NarrowFunction if narrow else _Function)(definition, file, set()).definition()
+    new = (_NarrowFunction if narrow else _Function)(definition, file, set(), _choices(function)).definition()
     new.decorator_list = []
     new.name = "__t_function"  # so that a recursive function still finds itself where it did
     # A factory around the function makes the hooks and the closure's names free variables, so that its own cells can be put in.
@@ -134,6 +134,14 @@ def _rewrite(function: types.FunctionType, prepare: Prepare | None, narrow: bool
     )
     position.register(code, definition.name)
     return Rewritten(code, new)
+
+
+def _choices(function: types.FunctionType) -> set[str]:
+    """Names that a function has from outside, of functions that look at one of two sides."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or ())
+    around = {name: cell.cell_contents for name, cell in cells if cell != types.CellType()}
+    values = {**{n: function.__globals__[n] for n in function.__code__.co_names if n in function.__globals__}, **around}
+    return {name for name, value in values.items() if isinstance(value, types.FunctionType) and hasattr(value, "_is_lazy")}
 
 
 def _place(new: Node, old: Placed) -> Node:
@@ -167,8 +175,9 @@ def _refusal(node: Any, file: str, function: ast.FunctionDef) -> Error:
 class _Function(ast.NodeTransformer):
     """Rewrites one function definition (and, through new instances, those nested in it)."""
 
-    def __init__(self, definition: ast.FunctionDef, file: str, outer_names: set[str]) -> None:
+    def __init__(self, definition: ast.FunctionDef, file: str, outer_names: set[str], choices: set[str]) -> None:
         self.node, self.file = definition, file
+        self.choices = choices  # names from outside of functions that look at one of two sides
         self.parameters = parameters(definition.args)
         self.body = JumpLowering().function(list(definition.body))
         names, self.shared = assigned(self.body)
@@ -419,7 +428,7 @@ class _Function(ast.NodeTransformer):
         return [self.at(ast.Expr(self.hook("raising", [], node)), node), self.at(new, node)]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        inner = _Function(node, self.file, self.outer | set(self.locals) | set(self.parameters)).definition()
+        inner = _Function(node, self.file, self.outer | set(self.locals) | set(self.parameters), self.choices).definition()
         inner.decorator_list = [self.visit(d) for d in node.decorator_list]
         return inner
 
@@ -501,17 +510,28 @@ class _Function(ast.NodeTransformer):
             return node
         arguments = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        sides = arguments[1:3] if dotted(node.func).split(".")[-1] == "if_then_else" else []
-        chooses = len(sides) == 2 and not any(isinstance(a, ast.Starred) for a in node.args[:3])
+        chooses = self.chooses(node)
         if chooses:
-            arguments[1:3] = map(self.thunk, sides)
+            arguments[1:3] = map(self.thunk, arguments[1:3])
         return self.hook("choose" if chooses else "call", [self.visit(node.func), *arguments], node, keywords)
 
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+    def chooses(self, node: ast.Call) -> bool:
+        """Is it a call of what is named `if_then_else`, here or where it is from, with both sides?"""
+        name = dotted(node.func)
+        named = name.split(".")[-1] == "if_then_else" or name in self.choices
+        return named and len(node.args) > 2 and not any(isinstance(a, ast.Starred) for a in node.args[:3])
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | list[ast.stmt]:
+        if isinstance(node.value, ast.IfExp):  # a branch, whose sides need not give anything
+            then, other = (self.at(ast.Expr(side), side) for side in (node.value.body, node.value.orelse))
+            return self.visit_If(self.at(ast.If(node.value.test, [then], [other]), node))
+        alone = isinstance(node.value, ast.Call) and self.chooses(node.value)
         name = dotted(node.value.func) if isinstance(node.value, ast.Call) else ""
         node.value = value = self.visit(node.value)
         if name and isinstance(value, ast.Call) and value.args:  # what the call returns is dropped
             value.args[0] = self.hook("dropped", [value.args[0], ast.Constant(name)], value)
+            if alone:
+                value.func = self.hook("choose_branch", [], value).func
         return node
 
 

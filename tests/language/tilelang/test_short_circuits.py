@@ -1,4 +1,4 @@
-"""What only one value of a condition asks for: updates on the right of `and`, `or` and of chained comparisons, and on sides."""
+"""Updates on the right of `and`, `or` and of chained comparisons, which only one value of what is left asks for."""
 
 import pytest
 import torch

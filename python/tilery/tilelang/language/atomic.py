@@ -39,24 +39,9 @@ def _order(memory_order: str | None) -> str:
 
 
 def update(kind: str, dst: Element, value: Any, order: str) -> Val:
-    """Updates one element; what was there. On a side of T.if_then_else it is made where that side is taken, else 0 was there."""
+    """Updates one element; what was there. On a side of a condition it is made where that side is taken, else 0 was there."""
     trace = kernel(f"T.atomic_{kind}")
-    sides, trace.chosen_sides = trace.chosen_sides, ()
-
-    def within(sides: Any) -> Val:
-        if not sides:
-            return _update(trace, kind, dst, value, order)
-        test, holds = sides[0]
-        trace.b.if_begin(trace.condition(test))
-        then = within(sides[1:]) if holds else Val(trace.native.cast(0, dst.memory.dtype.storage))
-        trace.b.if_else()
-        other = Val(trace.native.cast(0, dst.memory.dtype.storage)) if holds else within(sides[1:])
-        return trace.b.if_end([then], [other])[0]
-
-    try:
-        return within(sides)
-    finally:
-        trace.chosen_sides = sides
+    return trace.where_chosen(lambda: _update(trace, kind, dst, value, order))
 
 
 def _update(trace: Any, kind: str, dst: Element, value: Any, order: str) -> Val:
@@ -126,11 +111,14 @@ def _atomic(kind: str) -> Callable[..., Val | None]:
             trace.notes.setdefault("gpu_only", []).append(f"T.atomic_{kind}(use_tma=True)")
         ignore(f"T.atomic_{kind}", use_tma=use_tma)
         order = _order(memory_order)
+        if is_number(dst) or isinstance(dst, Val):
+            hint = "write the element itself; a name that is given one holds the number that was there"
+            raise error(TypeError, f"T.atomic_{kind} changes an element or a buffer, and this is a number", hint=hint)
         if isinstance(dst, LocalVar):
             dst = Element(dst.memory, [0])
         if isinstance(dst, Element) and (isinstance(value, Expr) or is_number(value)):
             old = update_by_all(kind, dst, value, order, return_prev)
-            return old if return_prev else None
+            return trace.asked(old) if return_prev else None
         if return_prev:
             raise error(NotImplementedError, "return_prev needs a single element as destination")
         trace.check_tile_op(f"T.atomic_{kind}")
@@ -162,7 +150,7 @@ def atomic_or(dst: Any, value: Any, memory_order: str | None = None, return_prev
         raise error(NotImplementedError, f"T.atomic_or takes integers, not {dst.dtype}")
     place = dst if isinstance(dst, Element) else Element(dst.memory, [0])
     old = update_by_all("or", place, value, _order(memory_order), return_prev)
-    return old if return_prev else None
+    return kernel("T.atomic_or").asked(old) if return_prev else None
 
 
 def _elements(place: Any, count: int, what: str) -> list[Any]:

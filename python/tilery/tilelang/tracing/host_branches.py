@@ -7,13 +7,12 @@ from typing import Any
 
 from ...errors import error
 from ...frontend.regions import Getter, Names, Putter
-from .values import Node, Var, binary, is_size, read, select
+from .values import Node, Var, binary, is_size, select
 
 
 class HostBranches:
     """The part of a trace that knows under which conditions the host launches a kernel."""
 
-    chosen_sides: tuple[tuple[Any, bool], ...] = ()  # of choices between values: conditions, and whether they hold there
     results_divide_by = 16  # the addresses of what T.empty makes
     in_kernel: Any
     logical_not: Callable[[Any], Any]
@@ -24,24 +23,6 @@ class HostBranches:
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.host_conditions: list[Any] = []  # of the open branches
-
-    def both_sides(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> tuple[Any, Any, Any]:
-        test = read(test)  # once: an update on one side may change it
-        return test, self._side(test, True, then), self._side(test, False, other)
-
-    def right_side(self, left: Any, holds: bool, right: Callable[[], Any]) -> tuple[Any, Any]:
-        left = read(left)
-        return left, self._side(left, holds, right)
-
-    def _side(self, test: Any, holds: bool, value: Callable[[], Any]) -> Any:
-        before, self.chosen_sides = self.chosen_sides, (*self.chosen_sides, (test, holds))
-        try:
-            return value()
-        finally:
-            self.chosen_sides = before
-
-    def kept(self, value: Any) -> Any:
-        return read(value)
 
     def is_host_condition(self, test: Any) -> bool:
         return isinstance(test, (Var, Node)) and not self.in_kernel

@@ -26,6 +26,7 @@ class KernelState:
         self.strides: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.safe_values: dict[int, Any] = {}
+        self.unnamed: list[Any] = []  # results of updates that have no name yet
         self.sized: list[Memory] = []  # buffers of run-time extents
         self.thread: Val | None = None  # the thread's number; None: not programmed for threads
         self.thread_indices: dict[int, Val] = {}  # along each axis, as far as asked for

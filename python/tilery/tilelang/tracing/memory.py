@@ -319,6 +319,8 @@ class Element(Expr):
 
     def store(self, value: Any) -> None:
         trace = kernel(f"an element of `{self.memory.label()}`")
+        if trace.chosen_sides:
+            return trace.where_chosen(lambda: self.store(value))
         if isinstance(value, Pending):
             return value.finish(self)
         value = trace.settled(value, self.indices)
@@ -433,7 +435,7 @@ class LocalVar(Expr):
         return Element(self.memory, [index])
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self.store(value)
+        kernel("a variable").where_chosen(lambda: self.store(value))
 
     def __repr__(self) -> str:
         return self.name or "alloc_var"

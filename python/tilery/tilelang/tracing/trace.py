@@ -31,6 +31,7 @@ from .phases import NeedsWorkspace, Phases
 from .prepare import prepare
 from .roles import Roles
 from .shapes import row_major
+from .sides import Sides
 from .thread_index import Ranges, RoleCondition
 from .values import (
     Expr,
@@ -44,7 +45,6 @@ from .values import (
     is_size,
     read,
     same_type,
-    select,
     sizes_in,
     unary,
 )
@@ -83,7 +83,7 @@ class Blocks:
         return list(map(Val, self.native.while_end(yields)))
 
 
-class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
+class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Sides, Language):
     """One function being traced. `tensors`: [(Memory, "argument" | "output" | "workspace")]; `sizes`: what a call binds."""
 
     prepare = staticmethod(prepare)
@@ -399,7 +399,7 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
         elif isinstance(value, (Memory, Barriers)):
             value.call(name)
         elif not isinstance(value, (Region, Lanes, Pending)):  # which name memory
-            value = read(value)
+            value = self.named(read(value))
         return value
 
     def annotated(self, name: str, annotation: Callable[[], Any], value: Any, old: Any) -> Any:
@@ -513,11 +513,6 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Language):
 
         self.run_if(condition, branch(then, False), branch(other, True), *flags, self.line())
         self._leave(names, get, put, before, *ends)
-
-    def if_exp(self, test: Any, then: Callable[[], Any], other: Callable[[], Any]) -> Any:
-        if not self.is_value(test):
-            return then() if test else other()
-        return select(*self.both_sides(test, then, other))
 
     def for_(
         self,

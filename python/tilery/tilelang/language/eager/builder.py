@@ -190,6 +190,11 @@ class Macro:
     def __tile_digest__(self) -> Any:
         return self.function, self.owner, self.by_reference
 
+    @functools.cached_property
+    def acts(self) -> bool:
+        """Does it more than give a value? Calls in what it computes are not looked at: each answers for itself."""
+        return _acts(self.function, self.by_reference)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else Macro(self.function, instance)
 
@@ -205,6 +210,7 @@ class Macro:
         bound = inspect.signature(self.function).bind(*args, **kwargs)
         bound.apply_defaults()
         for name, value in bound.arguments.items():
+            trace.named(value)
             if name in self.by_reference:
                 if not isinstance(value, (LocalVar, Element, Memory)) and not hasattr(value, "extents"):
                     raise error(
@@ -216,6 +222,8 @@ class Macro:
                     bound.arguments[name] = Reference(value.memory, value.indices)
             elif isinstance(value, (LocalVar, Element)):
                 bound.arguments[name] = read(value)
+        if trace.chosen_sides and self.acts:
+            return trace.where_chosen(lambda: trace.inline(self.function, bound.args, bound.kwargs))
         return trace.inline(self.function, bound.args, bound.kwargs)
 
 
@@ -245,6 +253,18 @@ def meta_class(cls: type) -> type:
 
     setattr(cls, "__init__", init)
     return cls
+
+
+def _acts(function: Callable[..., Any], by_reference: set[str]) -> bool:
+    for node in ast.walk(tree_of(function)):  # type: ignore[arg-type]
+        if isinstance(node, (ast.While, ast.With, ast.Assert)):
+            return True
+        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+            return True
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            if isinstance(node, (ast.Subscript, ast.Attribute)) or isinstance(node, ast.Name) and node.id in by_reference:
+                return True
+    return False
 
 
 def _stores(function: types.FunctionType) -> bool:

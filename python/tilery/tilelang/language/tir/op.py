@@ -43,9 +43,17 @@ def max(a: Any, b: Any, *more: Any) -> Any:
     return _fold("max", (a, b, *more))
 
 
+def _check_apart(what: str, *sides: Any) -> None:
+    trace = current()
+    if trace is not None:
+        trace.check_apart(what, *sides)
+
+
 def if_then_else(cond: Any, t: Any, f: Any, span: Any = None, dtype: str | None = None) -> Any:
     """t where the condition is true, else f; converted to dtype if one is given."""
     ignore("T.if_then_else", span=span)
+    if t is not f:  # else the condition was known, and one side asked
+        _check_apart("T.if_then_else", t, f)
     result = select(cond, t, f)
     return result if dtype is None else cast(result, dtype)
 
@@ -56,7 +64,7 @@ if_then_else._is_lazy = True  # type: ignore[attr-defined]
 def Select(condition: Any, true_value: Any, false_value: Any, span: Any = None) -> Any:
     """true_value where the condition is true, else false_value."""
     ignore("T.Select", span=span)
-    return if_then_else(condition, true_value, false_value)
+    return select(condition, true_value, false_value)
 
 
 def infinity(dtype: str = "float32", span: Any = None) -> Any:
@@ -122,11 +130,13 @@ def Cast(dtype: str, value: Any, span: Any = None) -> Any:
 
 def logical_and(a: Any, b: Any, *more: Any) -> Any:
     """Are all conditions true?"""
+    _check_apart("T.logical_and", b, *more)
     return _fold("and", (a, b, *more))
 
 
 def logical_or(a: Any, b: Any, *more: Any) -> Any:
     """Is any condition true?"""
+    _check_apart("T.logical_or", b, *more)
     return _fold("or", (a, b, *more))
 
 
