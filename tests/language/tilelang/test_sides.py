@@ -174,15 +174,24 @@ def test_stores_of_plain_functions_on_a_side(engine):
         A[i] = 9
         return A[i]
 
+    def filled(A, B):
+        """Statements of the language, too."""
+        T.fill(B, 6)
+        return A[0]
+
     @T.prim_func
     def main(A: T.Tensor((4,), "int32"), B: T.Tensor((1,), "int32")):
         with T.Kernel(1, threads=1):
             v = T.alloc_var("int32", init=4)
             B[0] = put(A, 0) if A[1] == 0 else put(A, 2) + put(v, 0) - v
+            if A[1] == 1 or filled(A, A) > 0:
+                A[3] = A[3] + 1
+            if A[1] == 1 and filled(A, B) == 0:
+                A[3] = A[3] + B[0]
 
     a, b = torch.tensor([0, 1, 2, 3], dtype=torch.int32), torch.zeros(1, dtype=torch.int32)
     tilelang.compile(main)(a, b)
-    assert a.tolist() == [0, 1, 9, 3] and b.item() == 9
+    assert a.tolist() == [0, 1, 9, 10] and b.item() == 6
 
 
 REFUSED = {

@@ -3,13 +3,29 @@ in chains of comparisons. They are traced as they stand, one after the other; wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import types
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ...errors import error
+from ...frontend.source import tree_of
 from ...frontend.structure import is_number, leaves_of, map_leaves
 from .memory import Element, Memory
 from .values import Val, binary, is_operand, read, select, unary
+
+
+def acts(function: types.FunctionType, by_reference: Collection[str] = ()) -> bool:
+    """Does a function more than give a value? Calls in what it computes are not looked at: each answers for itself."""
+    for node in ast.walk(tree_of(function)):
+        if isinstance(node, (ast.While, ast.With, ast.Assert)):
+            return True
+        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+            return True
+        if isinstance(getattr(node, "ctx", None), ast.Store):
+            if isinstance(node, (ast.Subscript, ast.Attribute)) or isinstance(node, ast.Name) and node.id in by_reference:
+                return True
+    return False
 
 
 class Sides:

@@ -31,7 +31,7 @@ from .phases import NeedsWorkspace, Phases
 from .prepare import prepare
 from .roles import Roles
 from .shapes import row_major
-from .sides import Sides
+from .sides import Sides, acts
 from .thread_index import Ranges, RoleCondition
 from .values import (
     Expr,
@@ -588,6 +588,9 @@ class Trace(Checks, Pairs, Roles, Phases, Clusters, HostBranches, Sides, Languag
             return trace(callee, self, args, kwargs)
         if isinstance(callee, types.MethodType) and isinstance(callee.__self__, Memory):
             return callee(*args, **kwargs)
+        plain = isinstance(callee, types.FunctionType) and not callee.__module__.startswith("tilery.")
+        if plain and self.chosen_sides and callee.__name__ != "<lambda>" and acts(callee):
+            return self.where_chosen(lambda: super(Trace, self).call(callee, *args, **kwargs))
         return super().call(callee, *args, **kwargs)
 
 

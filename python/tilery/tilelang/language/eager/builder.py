@@ -20,6 +20,7 @@ from ...tracing.context import current
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Element, LocalVar, Memory, Reference
 from ...tracing.shapes import TensorType
+from ...tracing.sides import acts
 from ...tracing.values import Var, read
 from .. import pointer as _pointer  # noqa: F401  (gives buffers their access_ptr)
 from .survey import Declared, survey
@@ -192,8 +193,7 @@ class Macro:
 
     @functools.cached_property
     def acts(self) -> bool:
-        """Does it more than give a value? Calls in what it computes are not looked at: each answers for itself."""
-        return _acts(self.function, self.by_reference)
+        return acts(self.function, self.by_reference)  # type: ignore[arg-type]
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else Macro(self.function, instance)
@@ -253,18 +253,6 @@ def meta_class(cls: type) -> type:
 
     setattr(cls, "__init__", init)
     return cls
-
-
-def _acts(function: Callable[..., Any], by_reference: set[str]) -> bool:
-    for node in ast.walk(tree_of(function)):  # type: ignore[arg-type]
-        if isinstance(node, (ast.While, ast.With, ast.Assert)):
-            return True
-        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
-            return True
-        if isinstance(getattr(node, "ctx", None), ast.Store):
-            if isinstance(node, (ast.Subscript, ast.Attribute)) or isinstance(node, ast.Name) and node.id in by_reference:
-                return True
-    return False
 
 
 def _stores(function: types.FunctionType) -> bool:
