@@ -1,6 +1,7 @@
 // tilery._native.count: how much the programs of a launch do, counted from the IR.
 #include "binding.h"
 #include "compiler/builder/module_impl.h"
+#include "compiler/count/memory_use.h"
 #include "compiler/count/work.h"
 #include "compiler/oracle/oracle.h"
 #include "compiler/passes/passes.h"
@@ -28,6 +29,7 @@ public:
     if (failed(manager.run(*module)))
       throw Error({Diagnostic::Kind::Runtime, "the program could not be optimised", "", {}});
   }
+  mlir::ModuleOp get() { return *module; }
   template <typename Op> Op find(const std::string &name) {
     if (auto op = module->lookupSymbol<Op>(name))
       return op;
@@ -43,6 +45,11 @@ std::vector<count::Work> countKernel(Module &module, const std::string &kernel, 
                                      bool onCpu) {
   Passed passed(module);
   return {count::workOf(passed.find<tile::KernelOp>(kernel), grid, slots, onCpu)};
+}
+
+count::MemoryUse memoryUse(Module &module) {
+  Passed passed(module);
+  return count::memoryUseOf(passed.get());
 }
 
 /// args: as of interpret_host. Tensors that the function makes have addresses and no memory.
@@ -106,6 +113,16 @@ void bindCount(nb::module_ &m) {
       .def_ro("findings", &count::Work::findings)
       .def_ro("functions", &count::Work::functions)
       .def_ro("unsure", &count::Work::unsure);
+  nb::class_<count::PointerUse>(m, "PointerUse", "What kernels may do through a pointer argument, by its name in them.")
+      .def_ro("name", &count::PointerUse::name)
+      .def_ro("is_read", &count::PointerUse::isRead)
+      .def_ro("is_written", &count::PointerUse::isWritten);
+  nb::class_<count::MemoryUse>(m, "MemoryUse", "Which memory kernels touch, and what else others see of them.")
+      .def_ro("pointers", &count::MemoryUse::pointers)
+      .def_ro("writes_by_number", &count::MemoryUse::writesByNumber, "Maybe, where a number says that is no argument's address.")
+      .def_ro("signals", &count::MemoryUse::signals, "Other devices or the host may wait for them.")
+      .def_ro("prints", &count::MemoryUse::prints);
+  m.def("memory_use", memoryUse, "module"_a, "Of all kernels of a module.");
   m.def("count", countKernel, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "on_cpu"_a,
         "What the programs of a launch read, write and compute; no memory is read.");
   m.def("count_host", countHost, "module"_a, "host"_a, "args"_a, "on_cpu"_a, "The same of each launch of a host function.");

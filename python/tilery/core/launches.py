@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -10,15 +9,13 @@ from typing import Any
 
 from tilery import _native
 
-from ..errors import with_article
 from ..frontend.wording import shown
 from . import compile
-from .arrays import copied
+from .copies import Copies, NotRepeated, keep_what_changes
 from .timing import quantile, time_call
 from .waiting import Waiting
 
 _FEWEST, _MOST = 3, 1000  # calls that a kind of launch is timed for
-_PLAIN = (bool, int, float, str, type(None))
 
 
 class Kind:
@@ -61,11 +58,11 @@ class Launches:
         kind.count += 1
         if kind.count > 1:
             return launcher.launch_plainly(grid, *args, **kwargs)
+        copies = Copies()
         try:
-            own: dict[int, Any] = {}
-            other_args = [_copy(value, own) for value in args]
-            other_kwargs = {name: _copy(value, own) for name, value in kwargs.items()}
-        except _NoCopy as wrong:
+            other_args = copies.of(list(args))
+            other_kwargs = {name: copies.of(value) for name, value in kwargs.items()}
+        except NotRepeated as wrong:
             kind.why = f"not repeated: {wrong}"
         result: Any = None
 
@@ -82,9 +79,7 @@ class Launches:
         self._tell_apart(kind, _compiled(lambda of: of.launch_plainly(grid, *args, **kwargs), launcher)[0])
         self.noted(kind, launcher, grid, args, kwargs)
         if not kind.why:
-            with Waiting() as waiting:
-                kind.times = self._times(lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs))
-            kind.waited = waiting.share
+            self._repeat(kind, lambda: launcher.launch_plainly(grid, *other_args, **other_kwargs), copies)
         self.timed(kind)
         return result
 
@@ -123,13 +118,20 @@ class Launches:
     def timed(self, kind: Kind) -> None:
         """All is known of a new kind."""
 
-    def _times(self, call: Any) -> list[float]:
-        times: list[float] = []
-        end = time.perf_counter() + self.seconds
-        call()  # the copies are read for the first time
-        while len(times) < _FEWEST or time.perf_counter() < end and len(times) < _MOST:
-            times.append(time_call(call))
-        return times
+    def _repeat(self, kind: Kind, call: Callable[[], Any], copies: Copies) -> None:
+        """Times a launch on copies, each time as the program made it."""
+        try:
+            keep_what_changes(call, copies)
+        except NotRepeated as wrong:
+            kind.why = f"not repeated: {wrong}"
+            return
+        with Waiting() as waiting:
+            end = time.perf_counter() + self.seconds
+            time_call(call)  # the copies are read for the first time
+            while len(kind.times) < _FEWEST or time.perf_counter() < end and len(kind.times) < _MOST:
+                copies.restore()
+                kind.times.append(time_call(call))
+        kind.waited = waiting.share
 
     def table(self) -> str:
         """A line a kind, in the program's order: milliseconds; the spread is the half of all calls around the median."""
@@ -161,37 +163,6 @@ def _compiled(launch: Callable[[Any], Any], launcher: Any) -> tuple[str, str]:
 
     _native.ask_launches(ask, lambda: launch(launcher))
     return "".join(places[:1]), "".join(texts)
-
-
-class _NoCopy(Exception):
-    pass
-
-
-def _copy(value: Any, made: dict[int, Any]) -> Any:
-    """The value with tensors of its own; the same tensor stays the same one."""
-    if isinstance(value, _PLAIN) or callable(value):
-        return value
-    if isinstance(value, (tuple, list)):
-        parts = [_copy(part, made) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if id(value) not in made:
-        if hasattr(value, "base") and hasattr(value, "block_shape"):  # a descriptor
-            made[id(value)] = copy.copy(value)
-            made[id(value)].base = _copy(value.base, made)
-        else:
-            made[id(value)] = copied(value)
-    if made[id(value)] is value and not _is_number(value) and not _is_spread(value):
-        raise _NoCopy(f"{with_article(type(value).__name__)} has no copy")
-    return made[id(value)]
-
-
-def _is_spread(value: Any) -> bool:
-    """Is it a tensor whose elements share memory? Kernels read those."""
-    return hasattr(value, "data_ptr") and 0 in value.stride()
-
-
-def _is_number(value: Any) -> bool:
-    return hasattr(value, "dtype") and not value.shape
 
 
 def _written(grid: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
