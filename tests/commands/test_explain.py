@@ -86,6 +86,12 @@ def test_a_program_without_launches(python):
     assert done.returncode == 0 and done.stdout.splitlines() == ["1", told]
 
 
+def test_the_interpreter_has_no_machine_code(python):
+    done = python("-m", "tilery", "explain", "-c", "print(1)", environment={"TILERY_ORACLE": "1"})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("tilery explain: TILERY_ORACLE is set") and done.stderr.endswith("hint: unset TILERY_ORACLE\n")
+
+
 def test_its_exit_status_is_the_programs(python):
     assert python("-m", "tilery", "explain", "-c", "import sys; sys.exit(5)").returncode == 5
     wrong = python("-m", "tilery", "explain", "--seconds", "-1", "-c", "pass")

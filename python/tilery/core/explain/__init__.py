@@ -18,7 +18,8 @@ def explained(call: Callable[[], Any], seconds: float = 0.2) -> Report:
     """Makes the call, with all that it does, and explains the launches in it. seconds: how long each is timed, on copies of its
     tensors.
 
-    :raises tilery.ValueError: it launches nothing."""
+    :raises tilery.ValueError: it launches nothing.
+    :raises tilery.RuntimeError: launches are interpreted (TILERY_ORACLE)."""
     from ...errors import error
 
     recorder = Recorder(seconds)

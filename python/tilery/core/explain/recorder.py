@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...errors import error
+from .. import compile
 from ..launches import Kind, Launches
 from .entry import Entry
 from .found import Found, find
@@ -16,6 +18,9 @@ class Recorder(Launches):
     a later launch may end the process."""
 
     def __init__(self, seconds: float, say: Callable[[Entry], None] = lambda entry: None) -> None:
+        if compile.interpreted(False):
+            message = "TILERY_ORACLE is set: launches are interpreted, and what is explained is machine code"
+            raise error(RuntimeError, message, hint="unset TILERY_ORACLE")
         super().__init__(seconds)
         self.say = say
         self.found: dict[int, Found] = {}
