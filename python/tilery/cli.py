@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 
 import tilery
@@ -23,7 +24,9 @@ class _Parser(argparse.ArgumentParser):
     """One line for a mistake, and where help is."""
 
     def error(self, message: str) -> None:  # type: ignore[override]  # it does not return
-        self.exit(2, f"{self.prog}: {message}\n  hint: {self.prog} --help\n")
+        option = re.match(r"argument (--[\w-]+).*: expected one argument", message)
+        behind = f"; what begins with - is given as {option[1]}=TEXT" if option else ""
+        self.exit(2, f"{self.prog}: {message}\n  hint: {self.prog} --help{behind}\n")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -17,6 +17,13 @@ import triton.language as tl
 def add(x, y, n, N: tl.constexpr):
     i = tl.program_id(0) * N + tl.arange(0, N)
     tl.store(y + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+
+@triton.jit
+def chosen(x, n, kind: tl.constexpr = "one", flag: tl.constexpr = None):
+    if flag is None:
+        tl.store(x + n, 1.0 if kind == "one" else 2.0)
+    else:
+        tl.store(x + n, 3.0 if kind == "a, b" else 4.0)
 """
 NINETOOTHED = """
 import ninetoothed
@@ -232,6 +239,17 @@ def test_what_a_kernel_makes_on_gpus(compiled):
         library.call("made", *(np.zeros(shape, np.float32) for shape in ((3, 100), (3,), (3, 100))), np.zeros(3, np.float16))
 
 
+@pytest.mark.parametrize(
+    ("values", "stored"),
+    [("", 1), (", 'one'", 1), (', "two"', 2), (", 'a, b', True", 3), (", 'a', 0", 4), (", 'one', None", 1), (", 1, None", 2)],
+)
+def test_compile_time_values(compiled, values, stored):
+    library = aot.Library.open(compiled("kernels/tileon.py:chosen", "-s", f"*fp32, i32{values}") / "chosen.tilery")
+    x = np.zeros(3, np.float32)
+    library.call("chosen", x, 2, grid=1)
+    assert x.tolist() == [0, 0, stored]
+
+
 def test_prim_funcs_and_folders(compiled):
     folder = compiled("kernels/tilelang.py:plain", "-t", "sm_80")
     assert sorted(path.name for path in folder.iterdir()) == ["plain.c", "plain.h", "plain.tilery"]
@@ -251,8 +269,13 @@ WRONG = [
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, N=64"], 1, "write `64` for `N`"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-n", "double"], 2, "is a word of C's own, and no name of a"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-n", "a-b"], 2, "'a-b' is no name of a C function"),
-    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "(n, 1, 1"], 1, "`(n`, which is no expression of C"),
-    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "n,, 1"], 1, "``, which is no expression of C"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "n = 3, 1, 1"], 1, "    n = 3, 1, 1\n      ^\n  hint: write"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-g", "-1,1,1"], 2, "begins with - is given as --grid=TEXT"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "--grid=-1,1,1"], 1, "an extent is -1, which no grid has"),
+    (["kernels/tileon.py:add", "-s", "*fp32:, *fp32, i32, 64"], 1, "`*fp32:`: an argument divides by 16"),
+    (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, i32"], 1, "`i32`: `N` is a compile-time parameter"),
+    (["kernels/tileon.py:chosen", "-s", "*fp32"], 1, "the signature has 1 part, chosen() has the parameters x, n, kind, flag"),
+    (["kernels/tileon.py:chosen", "-s", "*fp32, i32, [1], None"], 1, "`[1]`: `kind` is a compile-time parameter"),
     (["kernels/ninetoothed.py:doubled", "-s", "*fp32, fp32, BLOCK=3"], 1, "write `fp32`: a tensor of NineToothed is named by"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "avx3"], 1, "there is no target 'avx3'"),
     (["kernels/tileon.py:add", "-s", "*fp32, *fp32, i32, 64", "-t", "sm_70"], 1, "there is no target 'sm_70'"),
@@ -268,8 +291,12 @@ WRONG = [
     (["kernels/ninetoothed.py:doubled", "-s", "fp32, fp32"], 1, "`BLOCK` of `doubled` has no value to compile for"),
     (["kernels/ninetoothed.py:doubled", "-s", "fp32, fp32, BLOK=3"], 1, "did you mean BLOCK?"),
     (["kernels/ninetoothed.py:doubled", "-s", "fp32, fp32, BLOCK=x"], 1, "a positive number is expected"),
+    (["kernels/ninetoothed.py:doubled", "-s", "fp32, fp32, BLOCK=64, BLOCK=32"], 1, "the signature gives `BLOCK` twice"),
     (["kernels/ninetoothed.py:doubled", "-g", "1, 1, 1"], 2, "--grid is for kernels of Tileon"),
     (["kernels/tilelang.py:triple", "-s", "n 3"], 1, "is no list of arguments"),
+    (["kernels/tilelang.py:triple", "-s", "3)(4"], 1, "is no list of arguments"),
+    (["kernels/tilelang.py:triple", "-s", "n=3, **{}"], 1, "is no list of arguments"),
+    (["kernels/tilelang.py:triple", "-s", "n=3, n=4"], 1, "the signature gives `n` twice"),
     (["kernels/tilelang.py:triple", "-s", "m=3"], 1, "its parameters: n, kind"),
     (["kernels/tilelang.py:triple"], 1, 'as in --signature "n=1024"'),
     (["kernels/tilelang.py:triple", "-s", "3, 'flaot16'"], 1, "did you mean float16?"),

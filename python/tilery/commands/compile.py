@@ -7,6 +7,7 @@ program includes the header, compiles NAME.c and links libtilery_rt (`tilery --p
 
 The signature is that of the kernel's language:
   Tileon, Triton   a part a parameter: a type (*fp32: a pointer), `:16` where the value divides by 16, or a compile-time value
+                   (1024, True, None, 'text'); those at the end that have defaults may be left out
   NineToothed      the element type of each argument that declares none; NAME=NUMBER for symbols (block sizes else are chosen)
   TileLang         the arguments of the function of @tilelang.jit, as Python writes them; none for a @T.prim_func;
                    of a kernel whose tensors its body declares, the sizes of T.const by name: N=1024.
@@ -40,7 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "aarch64-neon, aarch64-dotprod, sm_80, sm_90a, ... With CPUs and GPUs there are two functions, NAME_cpu and NAME_cuda",
     )
     parser.add_argument(
-        "--grid", "-g", metavar="TEXT", help="Tileon: three C expressions of the arguments; without, the caller gives the grid"
+        "--grid",
+        "-g",
+        metavar="TEXT",
+        help="Tileon: three expressions of the arguments: integers, + - * / // %%, (), min, max, cdiv; "
+        "without, the caller gives the grid",
     )
     parser.add_argument("--name", "-n", help="of the C function and the files (the kernel's)")
     parser.add_argument("--output", "-o", type=Path, default=Path("."), metavar="FOLDER", help="is made where there is none (.)")

@@ -14,7 +14,7 @@ from ..frontend.wording import counted, did_you_mean
 
 
 def language_of(kernel: Any) -> str | None:
-    """"tileon", "ninetoothed" or "tilelang"; None: it is no kernel. A language that its file did not import has none in it."""
+    """ "tileon", "ninetoothed" or "tilelang"; None: it is no kernel. A language that its file did not import has none in it."""
     tileon, ninetoothed = present("tilery.tileon.runtime.jit"), present("tilery.ninetoothed.jit")
     tilelang, builder = present("tilery.tilelang.jit"), present("tilery.tilelang.language.eager.builder")
     inner = kernel
@@ -33,11 +33,12 @@ def language_of(kernel: Any) -> str | None:
 def of_tileon(
     kernel: Any, name: str, signature: str, targets: Sequence[str], grid: str | None, options: dict[str, Any]
 ) -> tuple[aot.Entry, aot.Style]:
-    from ..tileon.tools.compile import Hints, PointerStyle, entry_of, extents_of, innermost
+    from ..tileon.tools.compile import Hints, PointerStyle, entry_of, innermost
+    from ..tileon.tools.grid import extents_of
 
     kernel = innermost(kernel)
     hints = Hints(kernel, signature)
-    style = PointerStyle(None if grid is None else extents_of(grid, hints))
+    style = PointerStyle(None if grid is None else extents_of(grid, hints.given, hints.constants))
     return entry_of(kernel, name, hints, targets, options), style
 
 
@@ -62,6 +63,8 @@ def of_ninetoothed(kernel: Any, name: str, signature: str, targets: Sequence[str
                 named = [symbol for symbol in kernel.symbols if not symbol.startswith("ninetoothed_")]  # others are block_size()
                 near = did_you_mean(label, named) or f"its symbols: {', '.join(named) or 'none that has a name'}"
                 raise error(ValueError, f"`{part}`: `{name}` has no symbol `{label}`", hint=near)
+            if label in sizes:
+                raise error(ValueError, f"the signature gives `{label}` twice")
             if not number.isdecimal() or int(number) < 1:
                 raise error(ValueError, f"`{part}`: a positive number is expected")
             sizes[label] = int(number)
@@ -98,12 +101,22 @@ def _with_example(wrong: Error) -> str | None:
 
 def _call(signature: str) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a call that are written as in Python."""
+    named: dict[str, Any] = {}
     try:
-        call = ast.parse(f"f({signature})", mode="eval").body
-        assert isinstance(call, ast.Call)
-        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
-        return [ast.literal_eval(value) for value in call.args], named
+        call = ast.parse(f"f({signature}\n)", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        args = [ast.literal_eval(value) for value in call.args]
+        for keyword in call.keywords:
+            if keyword.arg in named:
+                raise error(ValueError, f"the signature gives `{keyword.arg}` twice")
+            if keyword.arg is None:
+                raise ValueError
+            named[keyword.arg] = ast.literal_eval(keyword.value)
+    except Error:
+        raise
     except (SyntaxError, ValueError):
         message = f"the signature {signature!r} is no list of arguments"
         hint = "write numbers, texts in quotes and NAME=VALUE, as in 1024, dtype='float16'"
         raise error(ValueError, message, hint=hint) from None
+    return args, named

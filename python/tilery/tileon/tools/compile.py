@@ -9,6 +9,7 @@ makes one function of several of them."""
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,57 +21,82 @@ from ...aot.program import load
 from ...aot.targets import targets_of
 from ...errors import error
 from ...frontend.fingerprint import sha256
-from ...frontend.wording import counted, did_you_mean
+from ...frontend.wording import counted
 from ..compiler import ASTSource
 from ..compiler import compile as compile_source
+from .grid import extents_of
 
 LINE = "tilery-linker"  # begins what `link` reads of a header
-_C_TYPES = set("char short int long signed unsigned float double sizeof size_t int32_t int64_t uint32_t uint64_t".split())
+_UNKNOWN = object()  # no compile-time value is written there
 
 
 class Hints:
-    """A signature's parts: a type, `:16` where the value divides by 16, `:1` where it is 1, or a number that is known."""
+    """A signature's parts: a type, `:16` where the value divides by 16, `:1` where it is 1, or a value that is known. Parameters
+    at the end that are known when it is compiled and have defaults may be left out."""
 
     def __init__(self, kernel: Any, text: str) -> None:
-        parts = [part.strip() for part in text.split(",")] if text.strip() else []
-        if len(parts) != len(kernel.arg_names):
+        parts = _parts(text)
+        left_out = kernel.params[len(parts) :]
+        if len(parts) > len(kernel.params) or not all(each.is_constexpr and each.has_default for each in left_out):
             raise error(
                 ValueError,
                 f"the signature has {counted(len(parts), 'part')}, "
                 f"{kernel.__name__}() has the parameters {', '.join(kernel.arg_names)}",
-                hint="a part a parameter: *fp32 is a pointer, i32 a number, 1024 a compile-time value",
+                hint="a part a parameter: *fp32 is a pointer, i32 a number; 1024, True, None or 'text' a compile-time value",
             )
-        self.types: dict[str, str] = {}
-        self.constants: dict[str, Any] = {}
+        self.types: dict[str, str] = {each.name: "constexpr" for each in left_out}
+        self.constants: dict[str, Any] = {each.name: each.default for each in left_out}
         self.attrs: dict[tuple[int, ...], Any] = {}
-        self.line: list[str] = []  # NAME=TYPE:HINT of what a C caller gives
-        for position, (name, part) in enumerate(zip(kernel.arg_names, parts)):
-            kind, _, hint = part.partition(":")
-            if "=" in kind:
-                value = kind.partition("=")[2].strip()
-                message = f"`{part}`: a signature has a part for each parameter, in their order, without names"
-                raise error(ValueError, message, hint=f"write `{value}` for `{name}`: it is the parameter at this place")
-            known = _number(kind)
-            if known is not None:
-                self.types[name], self.constants[name] = "constexpr", known
-                continue
-            if hint not in ("", "1", "16"):
-                raise error(ValueError, f"`{part}`: an argument divides by 16 (`:16`), or is 1 (`:1`)")
-            self.line.append(f"{name}={kind}:{hint}")
-            self.types[name] = "constexpr" if hint == "1" else kind
-            if hint == "1":
-                self.constants[name] = 1
-            elif hint:
-                self.attrs[(position,)] = [["tt.divisibility", 16]]
+        self.given: dict[str, str] = {}  # of what a C caller gives: its type
+        self.line: list[str] = []  # NAME=TYPE:HINT of that
+        for position, (parameter, part) in enumerate(zip(kernel.params, parts)):
+            self._read(position, parameter, part)
+
+    def _read(self, position: int, parameter: Any, part: str) -> None:
+        name = parameter.name
+        known = _known(part)
+        if known is not _UNKNOWN:
+            self.types[name], self.constants[name] = "constexpr", known
+            return
+        kind, colon, hint = map(str.strip, part.partition(":"))
+        if "=" in kind:
+            value = kind.partition("=")[2].strip()
+            message = f"`{part}`: a signature has a part for each parameter, in their order, without names"
+            raise error(ValueError, message, hint=f"write `{value}` for `{name}`: it is the parameter at this place")
+        if parameter.is_constexpr:
+            message = f"`{part}`: `{name}` is a compile-time parameter; its value is expected"
+            raise error(ValueError, message, hint="write a number, True, False, None or a text in quotes")
+        if hint not in ("1", "16") if colon else hint:
+            raise error(ValueError, f"`{part}`: an argument divides by 16 (`:16`), or is 1 (`:1`)")
+        self.given[name] = kind
+        self.line.append(f"{name}={kind}:{hint}")
+        self.types[name] = "constexpr" if hint == "1" else kind
+        if hint == "1":
+            self.constants[name] = 1
+        elif hint:
+            self.attrs[(position,)] = [["tt.divisibility", 16]]
 
 
-def _number(text: str) -> Any:
+def _parts(text: str) -> list[str]:
+    """What stands between commas; those of texts in quotes separate nothing."""
+    if not text.strip():
+        return []
+    found = re.findall(r"""((?:'[^']*'|"[^"]*"|[^,])*),""", text + ",")
+    return [part.strip() for part in found]
+
+
+def _known(text: str) -> Any:
+    """A compile-time value as Python writes it."""
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             pass
-    return {"True": True, "False": False, "None": None}.get(text)
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return _UNKNOWN
+    return value if value is None or isinstance(value, (bool, str)) else _UNKNOWN
 
 
 class PointerStyle(aot.Style):
@@ -112,13 +138,13 @@ def compile_kernel(
     """Writes the files of one kind of call and returns the C function's name, under which they are.
 
     :param signature: one part a parameter: "*fp32:16, i32, 1024".
-    :param grid: three C expressions of the arguments.
+    :param grid: three expressions of the arguments (`tools.grid`).
     :param device: "cpu", "cuda" (code for every GPU that is known), or a target of the compiler.
     """
     kernel = innermost(kernel)
     hints = Hints(kernel, signature)
-    extents = extents_of(grid, hints)
-    chosen = [value for name, value in hints.constants.items() if not any(part.startswith(f"{name}=") for part in hints.line)]
+    extents = extents_of(grid, hints.given, hints.constants)
+    chosen = [value for name, value in hints.constants.items() if name not in hints.given]
     algorithm = f"warps{num_warps}xstages{num_stages}" + "".join(f"x{value}" for value in chosen)
     digest = sha256(f"{kernel.cache_key} {signature} {algorithm} {grid}".encode()).hexdigest()[:8]
     base = out_name or kernel.__name__
@@ -139,26 +165,6 @@ def innermost(kernel: Any) -> Any:
     while not hasattr(kernel, "launch_plainly"):
         kernel = kernel.fn
     return kernel
-
-
-def extents_of(grid: str, hints: Hints) -> tuple[str, ...]:
-    """The three C expressions of a grid, of what a C caller gives.
-
-    :raises tilery.ValueError: there are not three, or one has a name that C does not know there."""
-    extents = tuple(part.strip() for part in grid.split(","))
-    if len(extents) != 3:
-        raise error(ValueError, f"the grid {grid!r} has {counted(len(extents), 'expression')}; three are expected")
-    for extent in extents:
-        if not extent or extent.count("(") != extent.count(")"):
-            raise error(ValueError, f"the grid {grid!r} has `{extent}`, which is no expression of C")
-    given = [part.partition("=")[0] for part in hints.line]
-    for name in re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\()", grid):
-        if name in given or name in _C_TYPES:
-            continue
-        known = f"write its value, {hints.constants[name]}" if name in hints.constants else None
-        hint = known or did_you_mean(name, given) or f"its arguments: {', '.join(given)}"
-        raise error(ValueError, f"the grid {grid!r} names `{name}`, which is no argument of the C function", hint=hint)
-    return extents
 
 
 def entry_of(kernel: Any, name: str, hints: Hints, targets: Iterable[str], options: dict[str, Any]) -> aot.Entry:
@@ -190,7 +196,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out-name", "-on", help="of the C function; the kernel's by default")
     parser.add_argument("--out-path", "-o", type=Path, default=Path("."), help="an existing folder")
     parser.add_argument("--signature", "-s", required=True, help='types and known values: "*fp32:16, i32, 1024"')
-    parser.add_argument("--grid", "-g", required=True, help='C expressions of the arguments: "(n + 255) / 256, 1, 1"')
+    parser.add_argument("--grid", "-g", required=True, help='three expressions of the arguments: "(n + 255) / 256, 1, 1"')
     parser.add_argument("--target", "-t", default="cpu", help='"cpu", "cuda", or cuda:90:32')
     found = parser.parse_args(arguments)
     target = found.target
