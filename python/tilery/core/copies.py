@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,7 +34,11 @@ class _Storage:
         self.kept = self.storage.clone()
 
     def restore(self) -> None:
-        if self.kept is not None:
+        if self.kept is None:
+            return
+        if self.storage.device.type == "cpu":  # torch's threads would still spin while the launch is timed
+            ctypes.memmove(self.address, self.kept.data_ptr(), self.size)
+        else:
             self.storage.copy_(self.kept)
 
     def view(self, tensor: Any) -> Any:
@@ -45,8 +50,6 @@ class _Bytes:
     """Memory from the first to the last byte of a NumPy array."""
 
     def __init__(self, first: int, size: int) -> None:
-        import ctypes
-
         import numpy
 
         self.first, self.size, self.kept = first, size, None
