@@ -1,5 +1,5 @@
-"""Results whose rows begin between multiples of 16 bytes, which the copy engine takes for an illegal instruction: beside a number of
-their own (splits of a decode step: rows of D + 1), at an offset that is known, passed or loaded, each program's apart."""
+"""Results whose rows begin between multiples of 16 bytes, which the copy engine takes for an illegal instruction: beside a number
+of their own (splits of a decode step: rows of D + 1), at an offset that is known, passed or loaded, each program's apart."""
 
 import pytest
 import torch
