@@ -8,6 +8,7 @@ import torch
 from tilery import _native, tileon
 from tilery.tileon import language as tl
 
+SHAPES = [(2, 3, 5, 16), (1, 4, 3, 64), (3, 2, 2, 48), (2, 3, 5, 7), (2, 16, 16, 1), (1, 1, 1, 128)]
 on_both = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 
 
@@ -34,7 +35,7 @@ def added(idx, g, dw, n, D, ROWS: tl.constexpr, BLOCK: tl.constexpr):
 
 @on_both
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8, torch.float64], ids=lambda dtype: str(dtype)[6:])
-@pytest.mark.parametrize("sizes", [(2, 3, 5, 16), (1, 4, 3, 64), (3, 2, 2, 48), (2, 3, 5, 7), (2, 16, 16, 1), (1, 1, 1, 128)], ids=str)
+@pytest.mark.parametrize("sizes", SHAPES, ids=str)
 @pytest.mark.parametrize("block", [1024, 512, 64])
 def test_a_turned_copy(block, sizes, dtype, device):
     a, b, c, d = sizes

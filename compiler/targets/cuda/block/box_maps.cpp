@@ -1,6 +1,6 @@
 #include "compiler/targets/cuda/block/box_maps.h"
 #include "compiler/ir/dtype_of.h"
-#include "compiler/targets/cuda/host_numbers.h"
+#include "compiler/targets/cuda/ptx/host_numbers.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 #include "compiler/targets/cuda/simt/simt.h"
 #include "compiler/analysis/sign.h"
-#include "compiler/targets/cuda/host_numbers.h"
+#include "compiler/targets/cuda/ptx/host_numbers.h"
 #include "compiler/targets/cuda/ptx/synchronizes.h"
 #include "compiler/targets/cuda/mma/mma.h"
 #include "compiler/targets/cuda/ptx/branch.h"

@@ -551,8 +551,7 @@ def fill(region: Any, value: Any, what: str = "T.fill") -> Any:
     if isinstance(value, (Memory, Region)):
         raise error(TypeError, "T.fill takes a number as its value", hint="use T.copy for a buffer")
     trace = tile_op(what)
-    begin = getattr(region, "begin_by_fill", None)  # a reducer
-    if begin is not None:
+    if begin := getattr(region, "begin_by_fill", None):  # of a reducer
         return begin(trace, value)
     memory = region_memory(region, what)
     extents = region.extents if isinstance(region, Region) else memory.shape

@@ -1,4 +1,4 @@
-#include "compiler/targets/cuda/host_numbers.h"
+#include "compiler/targets/cuda/ptx/host_numbers.h"
 
 using namespace mlir;
 
