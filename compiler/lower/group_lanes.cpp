@@ -30,7 +30,7 @@ std::optional<GroupLanes> dividedInGroups(Evaluator &evaluator, Operation *op, A
     return std::nullopt;
   Point first(point);
   first[dim].step = 0;
-  return GroupLanes{evaluator.value(op->getResult(0), first), groups.equal ? 0 : 1};
+  return GroupLanes{evaluator.define(op->getResult(0), first), groups.equal ? 0 : 1};
 }
 
 } // namespace tilery::lower

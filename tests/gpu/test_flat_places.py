@@ -86,3 +86,26 @@ def test_vectors_are_read_and_added():
     assert "ld.global.v4.b32" not in ptx(turned, x, x, 8192, 16, 32, 63, 1024)
     rows = ptx(added, torch.zeros(64, dtype=torch.int32), x, x.float(), 64, 512, 8, 128)
     assert rows.count(".global.add.v4.f32") == 2 and "atom." not in rows
+
+
+@tileon.jit
+def kept(x, o, n, D: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    number = tl.load(x + i) * 0 + i // D % 7
+    for _ in range(0, n):  # what a loop carries is stored: quotients of it are, too
+        number = (number + i) // D % 7
+    tl.store(o + i, number * 1000 + tl.sum(number, 0))
+    tl.store(o + BLOCK + i, i // D % 7 * 10 + tl.max(i // D % 7, 0))
+
+
+@on_both
+@pytest.mark.parametrize("size", [16, 24, 48, 64])
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_quotients_that_are_kept(turns, size, device):
+    i = numpy.arange(1024)
+    number = first = i // size % 7
+    for _ in range(turns):
+        number = (number + i) // size % 7
+    o = torch.full((2048,), -7, dtype=torch.int32).to(device)
+    kept[(1,)](torch.ones(1024, dtype=torch.int32).to(device), o, turns, size, 1024)
+    assert o.tolist() == [*(number * 1000 + number.sum()).tolist(), *(first * 10 + first.max()).tolist()]

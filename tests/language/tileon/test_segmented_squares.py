@@ -170,6 +170,7 @@ def from_below_zero(x, o, first, apart, C, TO: tl.constexpr, Y: tl.constexpr, X:
     tl.store(o + (at if TO else number), tl.load(x + (number if TO else at)))
 
 
+@pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("to", [False, True])
 @pytest.mark.parametrize("C", [16, 20])
 def test_numbers_below_zero(device, to, C):

@@ -20,7 +20,7 @@ from ...tracing.context import current
 from ...tracing.dtypes import dtype
 from ...tracing.memory import Element, LocalVar, Memory, Reference
 from ...tracing.shapes import TensorType
-from ...tracing.sides import acts
+from ...tracing.sides import Sides, acts
 from ...tracing.values import Var, read
 from .. import pointer as _pointer  # noqa: F401  (gives buffers their access_ptr)
 from .survey import Declared, survey
@@ -209,8 +209,10 @@ class Macro:
             args = (self.owner, *args)
         bound = inspect.signature(self.function).bind(*args, **kwargs)
         bound.apply_defaults()
+        sides = trace if isinstance(trace, Sides) else None  # in a kernel of another language: as its functions have it
         for name, value in bound.arguments.items():
-            trace.named(value)
+            if sides:
+                sides.named(value)
             if name in self.by_reference:
                 if not isinstance(value, (LocalVar, Element, Memory)) and not hasattr(value, "extents"):
                     raise error(
@@ -222,8 +224,8 @@ class Macro:
                     bound.arguments[name] = Reference(value.memory, value.indices)
             elif isinstance(value, (LocalVar, Element)):
                 bound.arguments[name] = read(value)
-        if trace.chosen_sides and self.acts:
-            return trace.where_chosen(lambda: trace.inline(self.function, bound.args, bound.kwargs))
+        if sides and sides.chosen_sides and self.acts:
+            return sides.where_chosen(lambda: trace.inline(self.function, bound.args, bound.kwargs))
         return trace.inline(self.function, bound.args, bound.kwargs)
 
 
