@@ -166,7 +166,7 @@ except TypeError as error:
 
 def test_functions_of_one_name_are_told_apart_by_where_they_are(python):
     done = python("-m", "tilery", "bench", "--seconds", "0", "program.py", files={"program.py": OF_ONE_NAME})
-    said, _, *rows = done.stdout.splitlines()
-    assert said.startswith("third.application() is missing the argument 'y'"), done.stdout + done.stderr
+    said, _, _, _, *rows = done.stdout.splitlines()
+    assert ": third.application() is missing the argument 'y'" in said, done.stdout + done.stderr
     names = [row.split("  ")[0] for row in rows]
     assert names == ["application (program.py:6)", "application (program.py:11)", "third.application"]
