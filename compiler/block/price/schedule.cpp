@@ -505,9 +505,12 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
     return std::nullopt;
   if (candidates.empty() && problem.cluster > given.cluster)
     refuseSchedule("the sums of a cluster's blocks do not fit where the slots were", "");
-  Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
   if (text.empty())
-    return schedule;
+    return candidates.front().schedule;
+  for (const Candidate &candidate : candidates) // its other fields follow from those that are asked for
+    if (Schedule same = candidate.schedule; same.override(text), same.print() == candidate.schedule.print())
+      return same;
+  Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
   schedule.override(text);
   if (StringRef(text).find("joined") == StringRef::npos)
     schedule.joined = joinedSteps(problem, schedule);

@@ -169,8 +169,9 @@ std::string explain(const ScheduleProblem &problem, const Schedule &chosen);
 double generalCycles(const ScheduleProblem &problem);
 /// Of a step with the schedule, or of a program without steps, as the model has it.
 double cyclesOfStep(const ScheduleProblem &problem, const Schedule &schedule);
-/// The cheapest, nothing if none fits; TILERY_SCHEDULE overrides fields. Throws Error if an override cannot be carried out, or if the sums
-/// of a cluster's blocks do not fit where the slots were.
+/// The cheapest, nothing if none fits. TILERY_SCHEDULE: the cheapest with the fields that it names; if there is none, the cheapest of all
+/// with these overridden. Throws Error if an override cannot be carried out, or if the sums of a cluster's blocks do not fit where the slots
+/// were.
 std::optional<Schedule> chooseSchedule(const ScheduleProblem &problem);
 
 } // namespace tilery::block
