@@ -22,21 +22,23 @@ bool canStandAt(tile::ContractOp contract, Operation *place) {
   return can;
 }
 
-/// Contractions that one loop makes: nothing between them has effects.
-SmallVector<SmallVector<tile::ContractOp>> groupsOf(tile::KernelOp kernel) {
-  SmallVector<SmallVector<tile::ContractOp>> groups;
+/// Contractions of a block, and of what stands in it, that one loop makes: nothing between them has effects.
+void addGroups(Block &block, SmallVectorImpl<SmallVector<tile::ContractOp>> &groups) {
   bool goesOn = false;
-  for (Operation &op : kernel.getBody().front()) {
+  for (Operation &op : block) {
     if (auto contract = dyn_cast<tile::ContractOp>(op)) {
       if (!goesOn || contract.getSteps() != groups.back()[0].getSteps() || !canStandAt(contract, groups.back()[0]))
         groups.emplace_back();
       groups.back().push_back(contract);
       goesOn = true;
     } else {
-      goesOn &= isMemoryEffectFree(&op) || isa<tile::LoadOp>(op);
+      size_t before = groups.size();
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          addGroups(inner, groups);
+      goesOn &= groups.size() == before && (isMemoryEffectFree(&op) || isa<tile::LoadOp>(op));
     }
   }
-  return groups;
 }
 
 /// An op of the block that does the same.
@@ -94,36 +96,25 @@ void makeLoop(ArrayRef<tile::ContractOp> group) {
   }
 }
 
-/// The kernel's products, contractions among them, and of these such as stand in loops or branches.
-struct Counts {
-  unsigned products = 0, contractions = 0, nested = 0;
-
-  explicit Counts(tile::KernelOp kernel) {
-    kernel.walk([&](Operation *op) {
-      bool inside = op->getParentOfType<tile::ContractOp>() != nullptr;
-      products += isa<tile::ContractOp, tile::DotOp>(op) && !inside;
-      contractions += isa<tile::ContractOp>(op);
-      nested += isa<tile::ContractOp>(op) && op->getParentOp() != kernel;
-    });
-  }
-};
+unsigned countProducts(tile::KernelOp kernel) {
+  unsigned count = 0;
+  kernel.walk(
+      [&](Operation *op) { count += isa<tile::ContractOp, tile::DotOp>(op) && !op->getParentOfType<tile::ContractOp>(); });
+  return count;
+}
 } // namespace
 
-/// Contractions of a kernel with other products become loops again, those over the same steps one loop: such kernels are found as loops.
-void runOpenContractions(tile::KernelOp kernel) {
-  Counts counts(kernel);
-  if (counts.products < 2 || !counts.contractions || counts.nested)
-    return;
-  for (ArrayRef<tile::ContractOp> group : groupsOf(kernel))
+bool openContractions(tile::KernelOp kernel) {
+  SmallVector<SmallVector<tile::ContractOp>> groups;
+  addGroups(kernel.getBody().front(), groups);
+  for (ArrayRef<tile::ContractOp> group : groups)
     makeLoop(group);
+  return !groups.empty();
 }
 
-bool openOnlyContraction(tile::KernelOp kernel) {
-  Counts counts(kernel);
-  if (counts.products != 1 || !counts.contractions || counts.nested)
-    return false;
-  makeLoop(groupsOf(kernel)[0]);
-  return true;
+void runOpenContractions(tile::KernelOp kernel) {
+  if (countProducts(kernel) > 1)
+    openContractions(kernel);
 }
 
 } // namespace tilery::block

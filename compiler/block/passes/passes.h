@@ -58,8 +58,8 @@ void runPlaceSyncs(tile::KernelOp kernel);
 void runDealPrograms(tile::KernelOp kernel);
 void runVerifyLayouts(KernelPass &pass);
 
-/// The kernel's only product, a contraction, becomes a loop. False, with nothing changed: it has others, or stands in a loop or branch.
-bool openOnlyContraction(tile::KernelOp kernel);
+/// Contractions become loops, wherever they stand. False: there are none.
+bool openContractions(tile::KernelOp kernel);
 
 /// From tile IR, as it is after tilery::buildPipeline, to block IR, for a manager anchored on a kernel, in three parts: masks, which other
 /// code for GPUs is made from, too; loops, branches and rows as findAnyKernel finds them; and block IR. What has no products of boxes stays

@@ -103,11 +103,14 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
     return failure();
   auto refuse = [&](const std::string &reason) { block::explain(made(), "no blocks, for " + reason); };
   if (!multiplies(made(), disjoint, why)) {
-    // What mixes a result's lanes, as sums of its rows do, is known behind loops of products.
+    // What mixes a result's lanes, as sums of its rows do, and sums that go on are known behind loops of products.
+    bool opens = !why.empty() && block::openContractions(made());
+    if (opens && failed(run(made(), block::addOpening)))
+      return failure();
     std::string asLoop;
-    if (why.empty() || !block::openOnlyContraction(made()) || !multiplies(made(), disjoint, asLoop)) {
+    if (!opens || !multiplies(made(), disjoint, asLoop)) {
       if (!why.empty())
-        refuse(why);
+        refuse(why + (asLoop.empty() ? "" : "; as a loop, for " + asLoop));
       return OwningOpRef<ModuleOp>();
     }
     why.clear();
