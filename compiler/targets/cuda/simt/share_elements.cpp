@@ -183,9 +183,12 @@ private:
     return count;
   }
 
-  /// Neighbours along dimension `inner` of `sizes` that one access can move: its alignment, at most 16 bytes. 0: no access of these extents.
+  /// Neighbours along dimension `inner` of `sizes` that a thread should have: so many that all accesses of these extents take the fewest
+  /// instructions and lines of memory, of which one that is not aligned for that many takes more. 0: no access of these extents.
   unsigned accessWidth(ArrayRef<int64_t> sizes, unsigned inner) {
-    unsigned width = 0;
+    SmallVector<std::pair<unsigned, unsigned>>
+        accesses; // neighbours that one moves: its alignment, at most 16 bytes; bytes of an element
+    bool isAny = false;
     kernel.walk([&](Operation *op) {
       Value place;
       if (auto load = dyn_cast<tile::LoadOp>(op))
@@ -195,15 +198,34 @@ private:
       auto type = place ? dyn_cast<tile::AccessType>(place.getType()) : tile::AccessType();
       if (!type || squeezed(type.getShape()) != sizes)
         return;
-      width = std::max(width, neighbours(place.getDefiningOp<tile::AccessOp>(), type, sizes.size() - 1 - inner));
+      isAny = true;
+      if (unsigned width = neighbours(place.getDefiningOp<tile::AccessOp>(), type, sizes.size() - 1 - inner))
+        accesses.emplace_back(width, lower::elementBytes(type.getElementType()));
     });
-    return width;
+    unsigned best = isAny, least = UINT_MAX;
+    for (unsigned width = 16; width; width /= 2) {
+      bool isOfOne = llvm::any_of(accesses, [&](auto &access) { return access.first >= width; });
+      unsigned cost = 0;
+      for (auto [moved, bytes] : accesses)
+        cost += costOf(width, moved, bytes);
+      if (isOfOne && cost < least)
+        best = width, least = cost;
+    }
+    return best;
   }
 
-  /// Along a dimension of more than one element behind which there are so many others.
+  /// Instructions and lines of 128 bytes for 16 elements of each of a warp's threads, which have `width` neighbours each and move `moved` of
+  /// them at a time.
+  static unsigned costOf(unsigned width, unsigned moved, unsigned bytes) {
+    constexpr unsigned elements = 16, warp = 32, line = 128;
+    unsigned instructions = elements / std::min(width, moved);
+    return instructions * (1 + std::clamp(warp * width * bytes / line, 1u, warp));
+  }
+
+  /// Along a dimension of more than one element behind which there are so many others; 0: they are no neighbours in memory.
   unsigned neighbours(tile::AccessOp access, tile::AccessType type, unsigned behind) {
     if (!access)
-      return 1;
+      return 0;
     unsigned bytes = lower::elementBytes(type.getElementType());
     int64_t divisor =
         std::min<int64_t>(16, std::min(analysis::divisorOf(access.getBase()), bytes * analysis::divisorOf(access.getOffset())));
@@ -213,7 +235,7 @@ private:
       APInt step;
       bool isInner = behind-- == 0;
       if (isInner && (!access.isStrided(d) || !matchPattern(access.getSteps()[d], m_ConstantInt(&step)) || step != 1))
-        return 1;
+        return 0;
       if (!isInner) // rows that are gathered, too
         divisor = std::min(divisor, bytes * (access.isStrided(d) ? analysis::divisorOf(access.getSteps()[d])
                                                                  : analysis::laneGroups(access.getSteps()[d], 0, 1).divisor));
