@@ -508,8 +508,10 @@ std::optional<Schedule> chooseSchedule(const ScheduleProblem &given) {
   if (text.empty())
     return candidates.front().schedule;
   for (const Candidate &candidate : candidates) // its other fields follow from those that are asked for
-    if (Schedule same = candidate.schedule; same.override(text), same.print() == candidate.schedule.print())
+    if (Schedule same = candidate.schedule; same.override(text), same.print() == candidate.schedule.print()) {
+      check(problem, same);
       return same;
+    }
   Schedule schedule = candidates.empty() ? Schedule() : candidates.front().schedule;
   schedule.override(text);
   if (StringRef(text).find("joined") == StringRef::npos)

@@ -415,12 +415,10 @@ std::optional<LoopKernel> findLoopKernel(tile::KernelOp kernel, std::string &why
     if (auto dot = dyn_cast<tile::DotOp>(op))
       dots.push_back(dot);
   });
-  if (dots.empty() && !contracts)
+  if (dots.empty() || contracts) // a contraction is one product with what is around it, or it is opened
     return std::nullopt;
   if (kernel->hasAttr("block.no_boxes") && Gpu::of(kernel).warpgroups)
     return no("a launch broke the conditions of its boxes");
-  if (contracts)
-    return no("one of its products goes over steps of its own");
   if (const char *reason = findNests(found))
     return no(reason);
   if (!found.branches.empty() && !Gpu::of(kernel).warpgroups) // run-ahead copies for steps of loops, whatever they do

@@ -1,7 +1,7 @@
 // RUN: env TILERY_EXPLAIN=1 tilery-translate --target=sm_90a --print=plan %s 2>&1 | FileCheck %s
 // What keeps a kernel with a product from the block level is said, before there is a schedule, too.
 // CHECK: few ({{.*}}): no blocks, for the second operand is no box of a tensor in memory
-// CHECK: nested ({{.*}}): no blocks, for one of its products goes over steps of its own
+// CHECK: nested ({{.*}}): no blocks, for the second operand is no box of a tensor in memory
 
 module {
   tile.kernel @few(%arg0: !tile.ptr<f16>, %arg1: !tile.ptr<f32>, %arg2: !tile.ptr<f32>) {

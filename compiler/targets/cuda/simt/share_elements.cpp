@@ -215,11 +215,11 @@ private:
   }
 
   /// Instructions and lines of 128 bytes for 16 elements of each of a warp's threads, which have `width` neighbours each and move `moved` of
-  /// them at a time.
+  /// them at a time. Where that is 16 bytes, a line is whole after two of them, in the cache.
   static unsigned costOf(unsigned width, unsigned moved, unsigned bytes) {
-    constexpr unsigned elements = 16, warp = 32, line = 128;
-    unsigned instructions = elements / std::min(width, moved);
-    return instructions * (1 + std::clamp(warp * width * bytes / line, 1u, warp));
+    constexpr unsigned elements = 16, warp = 32, line = 128, most = 16;
+    unsigned at = std::min(width, moved), apart = moved * bytes < most ? width : at;
+    return elements / at * (1 + std::clamp(warp * apart * bytes / line, 1u, warp));
   }
 
   /// Along a dimension of more than one element behind which there are so many others; 0: they are no neighbours in memory.

@@ -69,6 +69,23 @@ TEST_F(ShareElements, VectorsAreAsWideAsAccessesAreAligned) {
   EXPECT_EQ(wide.maps.begin()->second.chunks * 4 * wide.threads, 1024u);
 }
 
+TEST_F(ShareElements, ThreadsHaveFewNeighboursWhereMostAccessesAreNotAligned) {
+  // q = x + w, rows of x and q that begin anywhere, of 1024 elements of T; w is aligned for vectors of 16 bytes.
+  auto rows = [&](const std::string &element) {
+    return plan(
+        with("tile.kernel @k(%x: !tile.ptr<T>$P, %w: !tile.ptr<T>$P, %q: !tile.ptr<T>$P, %n: i64) {\n"
+             "  %zero = arith.constant 0 : i64\n  %one = arith.constant 1 : i64\n"
+             "  %ax = tile.access %x, %n steps(%one) bounds [0] () : !tile.ptr<T>, (i64), () -> $A\n"
+             "  %aw = tile.access %w, %zero steps(%one) bounds [0] () : !tile.ptr<T>, (i64), () -> $A\n"
+             "  %aq = tile.access %q, %n steps(%one) bounds [0] () : !tile.ptr<T>, (i64), () -> $A\n"
+             "  %a = tile.load %ax : $A -> tensor<1024xT>\n  %b = tile.load %aw : $A -> tensor<1024xT>\n"
+             "  %c = arith.addf %a, %b : tensor<1024xT>\n  tile.store %aq, %c : $A, tensor<1024xT>\n  tile.return\n}\n",
+             {{"$A", "!tile.access<1024xT>"}, {"$P", aligned}, {"xT>", "x" + element + ">"}, {"<T>", "<" + element + ">"}}));
+  };
+  EXPECT_EQ(rows("f32").maps.begin()->second.width, 1u) << "a warp's neighbours lie in one line";
+  EXPECT_EQ(rows("bf16").maps.begin()->second.width, 2u) << "of which two are one register";
+}
+
 TEST_F(ShareElements, AStoredTileStaysInRegistersWhereThreadsReadTheirOwnElements) {
   cuda::SimtPlan block = plan(elementwise(1024, aligned, "", softmax));
   ASSERT_FALSE(block.plan.buffers.empty());
