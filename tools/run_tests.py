@@ -36,6 +36,7 @@ EMULATED = [
     (["tests/gpu/test_distributed.py", "-k", "all_reduce or expert"], "sm_90a"),
     (["tests/gpu/test_stored_places.py", "-k", "stored-torch.float32-cuda"], "sm_90a"),
     (["tests/gpu/test_flat_places.py", "-k", "cuda"], "sm_90a"),
+    (["tests/gpu/test_opened_products.py", "-k", "not torch.bfloat16 and not 520"], "sm_90a"),
     ([*(f"tests/gpu/test_{name}.py" for name in EMULATED_LATE), "-k", "not uncommon and not share"], "sm_90a,late,processors=3"),
 ]
 

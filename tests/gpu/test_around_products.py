@@ -70,7 +70,7 @@ def test_residuals_come_through_the_ring(assemble):
 
 def test_whole_tiles_ask_for_no_bounds(monkeypatch):
     """A residual is loaded by one of two codes: one asks for each vector's bounds, the other for none."""
-    monkeypatch.setenv("TILERY_SCHEDULE", "boxed=0")
+    monkeypatch.setenv("TILERY_SCHEDULE", "consumers=2 early=64 boxed=0")
     compiled = _native.compile(launched("residual", "cpu", 256, 256, 1024)[0], disjoint=True, texts=True, target="sm_90a")
     loads = [line.strip() for line in compiled.asm.splitlines() if "ld.global" in line]
     asking = [line for line in loads if line.startswith("@")]
