@@ -1,10 +1,12 @@
 """`--slice K/N`: only each N-th of the chosen tests, from the K-th on (./run test long).
+`--assembled K/N`: of each test that assembles what it compiles for GPUs, too (tests/ptx.py), the first case and each N-th do.
 `--share FOLDER`: processes with the same folder and arguments share the files of tests, each of which one of them runs.
 With TILERY_EMULATE "cuda" means the CPU, in whose memory the emulated GPU computes."""
 
 import os
 from pathlib import Path
 
+import pairs
 import pytest
 
 if os.environ.get("TILERY_EMULATE"):
@@ -15,10 +17,12 @@ if os.environ.get("TILERY_EMULATE"):
 
 def pytest_addoption(parser):
     parser.addoption("--slice", metavar="K/N", default="1/1", help="run the K-th of N slices of the chosen tests")
+    parser.addoption("--assembled", metavar="K/N", default="1/1", help="assemble what the K-th of N slices of the cases compile")
     parser.addoption("--share", metavar="FOLDER", type=Path, help="run the files of tests that no process has noted here")
 
 
 def pytest_collection_modifyitems(config, items):
+    pairs.mark_others(items)
     for item in items if os.environ.get("TILERY_EMULATE") else ():
         if any(not mark.kwargs.get("emulated", True) for mark in item.iter_markers("gpu")):
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU that is not emulated"))

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 from tilery import _native
@@ -55,14 +56,22 @@ def _keep(file, text):
 
 _compile = _native.compile  # tests count its calls
 _assembled = set()
+_first = {}  # function of tests: its first case that compiled something
 
 
-def assemble_too(monkeypatch):
-    """Everything that is compiled for the CPU from now on is compiled and assembled for GPUs, too, once a session."""
+def is_assembled(case):
+    """Is it the first of its function's cases to compile something, or in the slice `--assembled`?"""
+    part, parts = map(int, case.config.getoption("assembled").split("/"))
+    first = _first.setdefault(case.nodeid.partition("[")[0], case.nodeid)
+    return first == case.nodeid or zlib.crc32(case.nodeid.encode()) % parts == part - 1
+
+
+def assemble_too(monkeypatch, case):
+    """What the test `case` compiles for the CPU from now on is compiled and assembled for GPUs, too, once a session."""
     compile_for = cache._compile
 
     def both(module, device, options, *text):
-        for arch in ARCHITECTURES if device < 0 and PTXAS else ():
+        for arch in ARCHITECTURES if device < 0 and PTXAS and is_assembled(case) else ():
             try:
                 ptx = _compile(module, **{**options, "target": arch, "texts": True}).asm
             except Exception as error:

@@ -26,8 +26,10 @@ LIT = "/usr/lib/llvm-22/bin/lit"
 NO_GPU = "needs an NVIDIA GPU"  # how the reason of such a skip begins
 LANES = len(os.sched_getaffinity(0))  # processes at a time
 NUMBERS = itertools.count()  # of files in the scratch folder
-SLICES = 14  # of `long`; one a day covers it in two weeks
+SLICES = 28  # of `long`, and of what is assembled for GPUs besides; one a day covers them in four weeks
 VARIANTS = ("smaller_tiles", "larger_tiles", "ragged", "types", "apart")  # of recorded launches: one a day
+# For processes of pytest: what it makes of a file's asserts is kept for the next one, and threads of torch wait without a CPU.
+OF_TESTS = {"PYTHONDONTWRITEBYTECODE": "", "OMP_WAIT_POLICY": "PASSIVE"}
 LONG_UNIT = "*Long.*"  # test suites whose name ends so are campaigns
 # What runs on the emulated GPU each time, and how: (arguments of pytest, TILERY_EMULATE). All of tests/gpu takes most of an hour.
 EMULATED_LATE = ["rows", "reports", "threads", "float_extremes", "oracle", "runtime", "hopper_products"]
@@ -45,7 +47,7 @@ def python_tests(arguments, scratch, turn, environment=()):
     """A process of pytest."""
     report = scratch / f"python-{next(NUMBERS)}.xml"
     command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *arguments]
-    return Job(command, lambda status: from_junit(report).after(status), dict(environment), turn)
+    return Job(command, lambda status: from_junit(report).after(status), {**OF_TESTS, **dict(environment)}, turn)
 
 
 def shared(arguments, scratch):
@@ -112,22 +114,23 @@ def launches(args, scratch):
     """What kernels of libraries, larger programs and examples launch, by the reference interpreter, too, as it is and in one
     other way (tests/programs/variants.py): a test. Its last line says how many kernels ran, and how many launches agree."""
     tests = args or [*(f"tests/language/tileon/test_{name}.py" for name in ("libraries", "larger_programs")), "tests/examples"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "programs.launches", "-m", "not long and not gpu", *tests]
+    options = ["-p", "programs.launches", "-m", "not long and not gpu", assembled_today()]
+    command = [sys.executable, "-m", "pytest", "-q", *options, *tests]
     paths = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     variant = os.environ.get("LAUNCHES_VARIANTS", VARIANTS[sanitizers.today().toordinal() % len(VARIANTS)])
     print(f"launches: variant {variant}; to repeat it: LAUNCHES_VARIANTS={variant} ./run test launches", flush=True)
-    settings = {"PYTHONPATH": paths, "LAUNCHES_STEPS": "200000", "LAUNCHES_VARIANTS": variant}
+    settings = {**OF_TESTS, "PYTHONPATH": paths, "LAUNCHES_STEPS": "200000", "LAUNCHES_VARIANTS": variant}
     return [Job(command, lambda bad: Count(not bad, bad != 0), settings)]
 
 
 def census(args, scratch):
     """That kernels leave the block level for reasons which docs/design.md has alone: a test, of what some tests compile."""
     command = [sys.executable, ROOT / "tools" / "census.py", "--tests", "--jobs", "1", *args]
-    return [Job(command, lambda bad: Count(not bad, bad != 0))]
+    return [Job(command, lambda bad: Count(not bad, bad != 0), OF_TESTS)]
 
 
 def python(args, scratch):
-    return [python_tests(args, scratch, FIRST)] if args else shared(["tests"], scratch)
+    return [python_tests(args, scratch, FIRST)] if args else shared(["tests", assembled_today()], scratch)
 
 
 def docs(args, scratch):
@@ -149,10 +152,20 @@ def emulated(args, scratch):
     ]
 
 
+def of_today():
+    """(K, N) of the slice of today."""
+    return sanitizers.today().toordinal() % SLICES + 1, SLICES
+
+
+def assembled_today():
+    """Of the first case of each test, and of today's slice of the others (tests/ptx.py)."""
+    return "--assembled={}/{}".format(*of_today())
+
+
 def chosen(text):
     """(K, N) of the slice that `text` names."""
     if text == "today":
-        part, parts = sanitizers.today().toordinal() % SLICES + 1, SLICES
+        part, parts = of_today()
         print(f"slice {part}/{parts} by the date {sanitizers.today()}; to repeat it: ./run test long {part}/{parts}", flush=True)
         return part, parts
     match = re.fullmatch(r"(\d+)/(\d+)", text)

@@ -43,6 +43,7 @@ def test_zeros_are_boxes(dtype, goes_through_blocks):
     assert "a: box of A" not in _native.compile(ones, disjoint=True, texts=True, target="sm_90a").plan
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("absent", [0, 1])
 @pytest.mark.parametrize("shape", [(1, 16, 16), (130, 72, 144), (256, 64, 256), (3, 200, 0)], ids=str)

@@ -57,6 +57,7 @@ def takes_the_path(module, assemble):
     assert "0 bytes spill stores, 0 bytes spill loads" in assemble(compiled.asm, "sm_90a")
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("varies", [False, True])
 @pytest.mark.parametrize("page", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("block_h", [16, 64])

@@ -33,6 +33,7 @@ def added(idx, g, dw, n, D, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     tl.atomic_add(dw + i[:, None] * D + d[None, :], v, mask=(r[:, None] < n) & (d[None, :] < D))
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8, torch.float64], ids=lambda dtype: str(dtype)[6:])
 @pytest.mark.parametrize("sizes", SHAPES, ids=str)
@@ -63,6 +64,7 @@ def test_numbers_are_those_of_the_language(block, sizes, device):
     assert o[:n].tolist() == exact.tolist() and (o[n:] == -7).all()
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=lambda dtype: str(dtype)[6:])
 @pytest.mark.parametrize("rows, block", [(8, 128), (32, 64), (1, 256), (4, 16)])

@@ -179,6 +179,7 @@ def test_rows_under_a_lock_take_the_path(tile, goes_through_blocks):
     goes_through_blocks(combined("cpu", torch.bfloat16, (256, 256, 64), tile, rows=True)[0])
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize("tile", [(64, 64), (64, 128), (128, 128), (256, 64)], ids=str)
@@ -189,6 +190,7 @@ def test_lines_under_a_lock(dtype, shape, tile, rows, device):
     within(lse, wanted)
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("sums", [False, True])
 @pytest.mark.parametrize("rows", [False, True])
@@ -241,6 +243,7 @@ def test_one_tensor_as_two_arguments(dtype, ahead, how, device):
     torch.testing.assert_close(c.double(), stored, rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("how", ["tile", "sums", "both"])

@@ -57,6 +57,7 @@ def test_takes_the_path(dtype, goes_through_blocks):
     goes_through_blocks(launched("cpu", dtype, 128, 64, 5)[0])
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("resume", [0, 2, 5])
 @pytest.mark.parametrize("n, keys", [(1, 1), (130, 200), (256, 64), (200, 321)])

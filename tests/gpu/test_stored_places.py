@@ -31,6 +31,7 @@ def parts_of(A, B, C, AT, first, stride, M, PART: tl.constexpr, FIRST: tl.conste
         tl.store(c, total.to(C.dtype.element_ty), mask=m[:, None] < M)
 
 
+@pytest.mark.pairs
 @on_both
 @pytest.mark.parametrize("how, dtype", WAYS, ids=str)
 @pytest.mark.parametrize("part, fixed, first, more", PLACES)

@@ -59,6 +59,7 @@ PROGRAMS = {
 TYPES = (torch.int8, torch.float16, torch.float32, torch.float64)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if "odd" not in name and "128" not in name])

@@ -1,5 +1,5 @@
 """Every test here runs on the CPU, and again with its tensors on a GPU where there is one. Where there is NVIDIA's
-assembler, whatever is compiled for the CPU is also assembled for the oldest and the newest GPU."""
+assembler, whatever is compiled for the CPU is also assembled for the oldest and the newest GPU (`--assembled K/N`: not all)."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture(autouse=True)
 def device(request, monkeypatch):
     """Where torch makes the tensors of the test."""
-    assemble_too(monkeypatch)
+    assemble_too(monkeypatch, request.node)
     if request.param == "cuda" and not torch.cuda.is_available():
         pytest.skip("needs an NVIDIA GPU and a torch that sees it")
     # What a kernel leaves out is NaN, or the largest number of its type, not what another test has left in that memory.

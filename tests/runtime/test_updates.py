@@ -65,6 +65,7 @@ def numbers(dtype, n, cells, seed=0):
     return torch.from_numpy(random.integers(-1, cells, n)), values
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("scope", ["gpu", "sys"])
 @pytest.mark.parametrize(
     ("op", "dtype"),
@@ -86,6 +87,7 @@ def test_scattered(dtype, op, scope, threads):
         np.testing.assert_array_equal(out.to(torch.int64).numpy(), expected)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("dtype", [torch.int32, *FLOATS])
 @pytest.mark.parametrize("shape", [(100, 64, 64), (33, 50, 61), (7, 1, 3), (64, 200, 200), (1, 1, 1)])
 def test_rows(dtype, shape, threads):

@@ -6,8 +6,10 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import SimpleNamespace
 
 import jobs
+import ptx
 import pytest
 import run_tests as runner
 
@@ -73,6 +75,29 @@ def test_the_slice_of_today_is_printed(capsys):
 def test_no_slice(text):
     with pytest.raises(SystemExit, match="is no slice"):
         runner.chosen(text)
+
+
+def case(name, assembled):
+    return SimpleNamespace(nodeid=name, config=SimpleNamespace(getoption={"assembled": assembled}.get))
+
+
+def test_slices_of_what_is_assembled_make_the_whole(monkeypatch):
+    """A test's first case is in each of them."""
+    names = [f"test_a.py::test_{test}[{number}]" for test in "xy" for number in range(200)]
+    found = []
+    for part in range(1, runner.SLICES + 1):
+        monkeypatch.setattr(ptx, "_first", {})
+        found.append({name for name in names if ptx.is_assembled(case(name, f"{part}/{runner.SLICES}"))})
+        assert {names[0], names[200]} <= found[-1] and len(found[-1]) < 100
+    assert set.union(*found) == set(names)
+    assert all(ptx.is_assembled(case(name, "1/1")) for name in names)
+
+
+def test_the_slice_of_today_is_assembled(tmp_path):
+    part, parts = runner.of_today()
+    jobs = [*runner.python([], tmp_path), *runner.launches([], tmp_path)]
+    assert jobs and all(f"--assembled={part}/{parts}" in job.command for job in jobs)
+    assert not any("--assembled" in str(job.command) for job in runner.python(["tests/language"], tmp_path))
 
 
 def printing(text, status=0, turn=None):

@@ -162,6 +162,8 @@ PRODUCTS = [
 ]
 
 
+@pytest.mark.pairs
+@pytest.mark.pairs
 @pytest.mark.parametrize("a, b, result", PRODUCTS)
 def test_gemm(device, a, b, result, tmp_path):
     run_gemm(tmp_path, device, a, b, result)

@@ -37,6 +37,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("block", [8, 5, 16, 32, 128])
 @pytest.mark.parametrize("left", LAYOUTS)
 @pytest.mark.parametrize("right", ["dense", "column", "transposed", "wider"])
@@ -85,6 +86,7 @@ def summing(rank, dims, block):
     return ninetoothed.make(arrangement, total, (Tensor(rank), Tensor(len(others))))
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("dims", [(0, 2, 3), (2, 3), (3, 2), (0, 1), (1, 3), (0, 3), (1,)])
 @pytest.mark.parametrize("block", [4, 16, 7])
 @pytest.mark.parametrize("sliced", [False, True])

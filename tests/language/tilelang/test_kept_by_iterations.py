@@ -50,6 +50,7 @@ def exact(x, first):
     return total
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("place", [False, True])
 @pytest.mark.parametrize("begin", BEGINS)

@@ -79,6 +79,7 @@ def apart(x, known, given, n, step, STEP: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(given + n - 1 - at, tl.load(x + (n - 1) * step - at * step, mask=at < n), mask=at < n)
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("n", [1, 64, 150])
 @pytest.mark.parametrize("step", [3, 9, 40])

@@ -20,6 +20,7 @@ def extremes(x, least, greatest, value, ROWS: tl.constexpr, COLUMNS: tl.constexp
     tl.store(greatest + to, index)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("turns", [0, 2])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize(("rows", "columns"), [(16, 64), (64, 16), (4, 256), (1, 1024), (128, 8)])

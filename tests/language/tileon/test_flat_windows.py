@@ -58,6 +58,7 @@ def counted(x, w, o, n, C, H, W, OH, OW, K, STRIDE: tl.constexpr, LAST: tl.const
     over_rounds(x, w, o, n, C, H, W, OH, OW, K, STRIDE, LAST, BLOCK)
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("C, last", [(3, False), (3, True), (21, True)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -68,6 +69,7 @@ def test_depthwise(device, kernel, window, size, stride, dtype, C, last):
     check(device, kernel, window, size, stride, dtype, C, last)
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("size, C, last", [((3, 150), 2, False), ((2, 61), 3, False), ((3, 2), 131, True), ((4, 1), 70, True)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -167,6 +169,7 @@ def between_unmapped_pages(values):
     return tensor.copy_(values.flatten())
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("kernel, window", [(unrolled, 3), (unrolled, 5), (looped, 5)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -202,6 +205,7 @@ def moved(x, o, n, H, W, DOWN: tl.constexpr, RIGHT: tl.constexpr, OTHER: tl.cons
         tl.store(o + i * n + at, value, mask=at < n)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8, torch.bool])
 @pytest.mark.parametrize("down, right, block", [(1, 2, 256), (-2, 20, 256), (0, -1, 1024), (3, 0, 8192)])
 @pytest.mark.parametrize("other", [None, 0, 1])

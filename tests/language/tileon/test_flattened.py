@@ -67,23 +67,24 @@ def padded(x, y, n, height, width, top, left, out_width, stride, value, FORM: tl
     tl.store(y + at, tl.where(column * 2 < width, got, -got), mask=at < n)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int8])
+@pytest.mark.parametrize("form", range(3))
 @pytest.mark.parametrize("width", WIDTHS[:-1])
-def test_padding(width, block, device):
-    rng = np.random.default_rng([width, block])
-    for form in range(3):
-        for dtype in (torch.float32, torch.float16, torch.int8):
-            height, top, left, bottom, right = (int(v) for v in rng.integers(1, 20, 5))
-            stride = width + int(rng.integers(0, 3))
-            x = torch.from_numpy(rng.integers(-100, 100, height * stride)).to(dtype)
-            view = x.as_strided((height, width), (stride, 1))
-            expected = torch.nn.functional.pad(view.double(), (left, right, top, bottom), value=5).to(dtype)
-            columns = torch.arange(expected.shape[1], device="cpu") - left
-            expected = torch.where(columns * 2 < width, expected, -expected)
-            y = torch.full_like(expected, 77, device=device)
-            grid = (tileon.cdiv(y.numel(), block),)
-            padded[grid](x.to(device), y, y.numel(), height, width, top, left, y.shape[1], stride, 5, form, block)
-            assert torch.equal(y.cpu(), expected), (form, dtype)
+def test_padding(width, form, dtype, block, device):
+    rng = np.random.default_rng([width, form, dtype.itemsize, block])
+    height, top, left, bottom, right = (int(v) for v in rng.integers(1, 20, 5))
+    stride = width + int(rng.integers(0, 3))
+    x = torch.from_numpy(rng.integers(-100, 100, height * stride)).to(dtype)
+    view = x.as_strided((height, width), (stride, 1))
+    expected = torch.nn.functional.pad(view.double(), (left, right, top, bottom), value=5).to(dtype)
+    columns = torch.arange(expected.shape[1], device="cpu") - left
+    expected = torch.where(columns * 2 < width, expected, -expected)
+    y = torch.full_like(expected, 77, device=device)
+    grid = (tileon.cdiv(y.numel(), block),)
+    padded[grid](x.to(device), y, y.numel(), height, width, top, left, y.shape[1], stride, 5, form, block)
+    assert torch.equal(y.cpu(), expected)
 
 
 @tileon.jit

@@ -248,6 +248,7 @@ REDUCTIONS = [
 ]
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("name, axis, dtype", REDUCTIONS)
 def test_reductions(run, name, axis, dtype):
     x = torch.randint(-100, 100, (8, 8)).to(dtype)

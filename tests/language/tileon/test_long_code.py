@@ -1,5 +1,7 @@
 """Loops that a program unrolls into long code: code does not grow with their steps, and computes what each step says."""
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -157,15 +159,18 @@ def test_steps_that_hand_on_nothing(engine, device, n):
     assert only[4 * n + 7 :].isnan().all()
 
 
+@functools.cache
+def module(kernel, n):
+    constants = {"N": n, "BLOCK": 64, **({"C": FACTORS} if kernel is listed else {})}
+    signature = {"x_ptr": "*fp32", "o_ptr": "*fp32", **dict.fromkeys(constants, "constexpr")}
+    return tileon.compile(tileon.compiler.ASTSource(kernel, signature, constants), GPUTarget("cuda", 90, 32)).module
+
+
+@pytest.mark.parametrize("target", ["avx2", pytest.param("sm_80", marks=pytest.mark.long), "sm_90a"])
 @pytest.mark.parametrize("kernel", [counted, two_back, listed, kept, stored])
-@pytest.mark.parametrize("target", ["avx2", "sm_80", "sm_90a"])
 def test_code_does_not_grow_with_the_steps(kernel, target):
     def size(n):
-        constants = {"N": n, "BLOCK": 64, **({"C": FACTORS} if kernel is listed else {})}
-        signature = {"x_ptr": "*fp32", "o_ptr": "*fp32", **dict.fromkeys(constants, "constexpr")}
-        source = tileon.compiler.ASTSource(kernel, signature, constants)
-        module = tileon.compile(source, GPUTarget("cuda", 90 if target == "sm_90a" else 80, 32)).module
-        return len(_native.compile(module, target=target, texts=True).llvm)
+        return len(_native.compile(module(kernel, n), target=target, texts=True).llvm)
 
     # Four times the steps. Up to an iteration is left over; numbers that are listed are chosen of a list as long as the steps.
     few, many = size(300), size(1200)

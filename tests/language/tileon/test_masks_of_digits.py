@@ -30,6 +30,7 @@ def cleared(flags_ptr, out_ptr, first, n, N: tl.constexpr):
     tl.store(out_ptr + at, 7, mask=flags != 0)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("n", [2048, 1008, 1000, 1004, 1001, 8, 3])
 @pytest.mark.parametrize("rows, width", [(128, 8), (512, 1), (1, 256), (64, 16), (16, 3 + 1)])

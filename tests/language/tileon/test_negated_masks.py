@@ -24,6 +24,7 @@ def outside(x, out, low, high, step, n, way: tl.constexpr, WIDE: tl.constexpr, B
     tl.store(out + n + i, i, mask=mask)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("way", ["not below", "not above", "not between", "one of both"])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.float16])

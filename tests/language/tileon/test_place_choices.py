@@ -93,6 +93,7 @@ def test_rows(device, dtype, M, N):
     assert torch.equal(out.cpu(), 2 * x[:, :N])
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("W, ahead", [(2, -3), (2, -1), (2, 0), (2, 1), (3, -2), (4, 3), (4, -1), (8, 5), (8, -9)])
@@ -111,6 +112,7 @@ def test_shared_places(device, dtype, W, ahead, even):
         assert torch.equal(out.cpu(), wanted), (n, first)
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("K, S, P", [(3, 2, 1), (2, 2, 0), (3, 1, 1), (5, 4, 2), (3, 3, 0)])
 @pytest.mark.parametrize("H, W", [(5, 7), (16, 32), (21, 45)])

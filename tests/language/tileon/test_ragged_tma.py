@@ -20,6 +20,7 @@ def slices(
     atomic_add_ragged(sums, start, size, at, block, ragged_dim=DIM)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("heads", [0, 3])
 @pytest.mark.parametrize(

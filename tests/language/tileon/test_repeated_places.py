@@ -65,6 +65,7 @@ def test_unpacked(device, bits, count, dtype, first):
     assert memory is None or len(memory)
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("M, masked", [(1, False), (13, True), (40, False)])

@@ -66,6 +66,7 @@ def check(y, x, w, K, C):
     assert ((y.double() - exact).abs() <= sizes * K * K * 2.0**-23 + exact.abs() * rounding * 1.01).all()
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("H, W, BH, BW", [(13, 21, 8, 32), (6, 40, 8, 16), (9, 16, 16, 16), (1, 3, 4, 16), (19, 70, 8, 64)])
@@ -78,6 +79,7 @@ def test_planes(K, H, W, BH, BW, dtype):
     check(y, x, w, K, C)
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("H, W, C, BW, BC", [(7, 13, 20, 8, 32), (5, 18, 35, 16, 16), (3, 4, 16, 4, 16), (2, 1, 5, 8, 16)])
@@ -89,6 +91,7 @@ def test_channels_last(K, H, W, C, BW, BC, dtype):
     check(y.permute(0, 3, 1, 2), x.permute(0, 3, 1, 2), w.permute(2, 0, 1)[:, None], K, C)
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("rows", [0, 1, 3, 4, 7, 16])
 @pytest.mark.parametrize("columns", [0, 1, 16, 30, 32])

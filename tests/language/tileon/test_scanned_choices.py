@@ -58,6 +58,7 @@ def bits(tensor):
     return tensor.view({2: torch.int16, 4: torch.int32}[tensor.element_size()])
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("combine", [later, earlier, unordered])
 @pytest.mark.parametrize(("tile", "n"), [(64, 64), (64, 50), (48, 48), (20, 17), (16, 3), (128, 127), (4, 4)])

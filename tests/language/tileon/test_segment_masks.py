@@ -25,6 +25,7 @@ def masked(x, out, n, width, low, high, row, far, WIDE: tl.constexpr, BLOCK: tl.
     tl.store(out + at, total, mask=all)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int8, torch.float64])
 @pytest.mark.parametrize(
@@ -70,6 +71,7 @@ def far_apart(x, out, n, STEP: tl.constexpr, HOW: tl.constexpr):
     tl.store(out + i, tl.load(x + i, mask=mask, other=-1.0))
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("how", ["less", "not less", "greater"])
 @pytest.mark.parametrize("step", [1 << 57, 1 << 59, (1 << 60) - 1, 1 << 60, -(1 << 60)])
 @pytest.mark.parametrize("n", [LEAST, MOST, 5 << 60, (5 << 60) + 1, -(6 << 60), (1 << 62) + 3])

@@ -60,6 +60,7 @@ def numbers(shape, dtype, seed):
     return torch.randint(-100, 100, shape, generator=generator, device="cpu").to(dtype)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("blocks", [(64, 32), (16, 64)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("kernel", [to_last, to_last_by_constants, to_last_from_columns], ids=lambda k: k.__name__)
@@ -75,6 +76,7 @@ def test_channels_last(device, kernel, dtype, blocks):
         assert torch.equal(o, wanted), (N, C, X)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("blocks", [(64, 32), (16, 64)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("kernel", [to_first, to_first_from_columns], ids=lambda k: k.__name__)

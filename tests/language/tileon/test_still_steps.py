@@ -32,21 +32,27 @@ def operand(rows, width, strides, dtype):
     return torch.randint(1, 50, (size,), device="cpu").to(dtype), strides
 
 
+# Strides of a view of `rows` times `width`.
+STILL = {"columns": lambda rows, width: (1, 0), "all": lambda rows, width: (0, 0), "nothing": lambda rows, width: (2, rows * 2)}
+LAYOUTS = STILL | {"none": lambda rows, width: (width, 1), "rows": lambda rows, width: (0, 1)}
+
+
+@pytest.mark.pairs
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int8, torch.int64])
 @pytest.mark.parametrize("tile", [(1, 256), (4, 64), (16, 8)])
-def test_broadcast_operands(dtype, tile, device):
-    for rows, width in ((5, 300), (3, 17), (9, 64)):
-        layouts = [(width, 1), (1, 0), (0, 0), (0, 1), (2, rows * 2)]
-        for first in layouts:
-            for second in ((1, 0), (0, 0), (2, rows * 2)):
-                x, y = operand(rows, width, first, dtype), operand(rows, width, second, dtype)
-                a, b = (torch.as_strided(v, (rows, width), s).clone() for v, s in (x, y))
-                a[:, 3] = 60
-                out = torch.full((rows * width + 64,), 99, device="cpu").to(dtype).to(device)
-                grid = (-(-rows // tile[0]), -(-width // tile[1]))
-                combined[grid](x[0].to(device), y[0].to(device), out, *first, *second, rows, width, 60, *tile)
-                assert torch.equal(out[: rows * width].cpu().view(rows, width), a + b), (rows, width, first, second)
-                assert bool((out[rows * width :].cpu() == 99).all())
+@pytest.mark.parametrize("rows, width", [(5, 300), (3, 17), (9, 64)])
+@pytest.mark.parametrize("first", LAYOUTS)
+@pytest.mark.parametrize("second", STILL)
+def test_broadcast_operands(dtype, tile, rows, width, first, second, device):
+    first, second = LAYOUTS[first](rows, width), LAYOUTS[second](rows, width)
+    x, y = operand(rows, width, first, dtype), operand(rows, width, second, dtype)
+    a, b = (torch.as_strided(v, (rows, width), s).clone() for v, s in (x, y))
+    a[:, 3] = 60
+    out = torch.full((rows * width + 64,), 99, device="cpu").to(dtype).to(device)
+    grid = (-(-rows // tile[0]), -(-width // tile[1]))
+    combined[grid](x[0].to(device), y[0].to(device), out, *first, *second, rows, width, 60, *tile)
+    assert torch.equal(out[: rows * width].cpu().view(rows, width), a + b)
+    assert bool((out[rows * width :].cpu() == 99).all())
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -37,6 +37,7 @@ def numbers(shape, dtype, seed):
     return torch.randint(-100, 100, shape, generator=generator, device="cpu").to(dtype)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("blocks", [(64, 32), (8, 4)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("kernel", [by_trans, by_store, by_load], ids=lambda k: k.__name__)
@@ -104,6 +105,7 @@ def permuted(x, o, a, b, c, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr, P
     tl.store(o + (p * sizes[Q] + q) * sizes[R] + r, v)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("order", [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)], ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int8, torch.int64], ids=str)
 @pytest.mark.parametrize("sizes, blocks", [((4, 16, 32), (4, 16, 32)), ((3, 13, 30), (4, 16, 32)), ((16, 1, 8), (16, 1, 8)),
@@ -143,6 +145,7 @@ def blocks_of_rows(x, o, N, FIRST: tl.constexpr, M: tl.constexpr, B: tl.constexp
     tl.store(o + c[:, None] * M + r[None, :], tl.trans(v))
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.float64], ids=str)
 @pytest.mark.parametrize("n", [0, 3, 4, 40, 64, 100])
 @pytest.mark.parametrize("first", [0, 5])

@@ -93,6 +93,7 @@ def test_divisors_of_loops(device, by):
     assert torch.equal(out.cpu(), wanted.flatten())
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("sizes", [(3, 5, 7), (4, 8, 16), (1, 1, 1), (13, 1, 64)])
 @pytest.mark.parametrize("block", [64, 512, 1024])

@@ -57,6 +57,7 @@ def launched(launch, late, value, flags):
     assert not thread.is_alive()
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("late", ["a", "b"])
 @pytest.mark.parametrize("where, programs", [("tiles", 1), ("tiles", 4), ("steps", 2)])

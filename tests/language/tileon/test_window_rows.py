@@ -46,6 +46,7 @@ def convolution(x, w, y, N, C, H, W, OC, OH, OW, R: tl.constexpr, STRIDE: tl.con
 SHAPES = [((9, 37), 3, 1, 1), ((13, 14), 3, 2, 1), ((6, 5), 5, 1, 2), ((16, 18), 3, 1, 0)]
 
 
+@pytest.mark.pairs
 @pytest.mark.usefixtures("on_the_cpu")
 @pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

@@ -94,6 +94,7 @@ CASES = [(dtype, *case) for case in SHAPES for dtype in (torch.float32, torch.bf
 CASES += [(dtype, *case) for case in SHAPES[:3] for dtype in (torch.float64, torch.float16, torch.int8)]
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("dtype, shape, block", CASES)
 def test_windows(name, dtype, shape, block):

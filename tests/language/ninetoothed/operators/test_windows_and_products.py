@@ -182,6 +182,7 @@ def arrange_attention(q, k, v, scale, causal, output, block_m=16, block_n=16):
     return own, keys(k), keys(v), scale, causal, heads(output)
 
 
+@pytest.mark.pairs
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("heads, kv_heads, length, kv_length", [(4, 4, 33, 33), (6, 2, 20, 45), (4, 1, 1, 50)])
