@@ -111,9 +111,11 @@ def fuzzed(runs):
 
 
 def launches(args, scratch):
-    """What kernels of libraries, larger programs and examples launch, by the reference interpreter, too, as it is and in one
-    other way (tests/programs/variants.py): a test. Its last line says how many kernels ran, and how many launches agree."""
-    tests = args or [*(f"tests/language/tileon/test_{name}.py" for name in ("libraries", "larger_programs")), "tests/examples"]
+    """What kernels of libraries, larger programs and a layer launch, by the reference interpreter, too, as it is and in one other
+    way (tests/programs/variants.py): a test. Programs in processes of their own are not seen. Its last line says how many kernels
+    ran, and how many launches agree."""
+    programs = "language/tileon/test_libraries", "language/tileon/test_larger_programs", "examples/test_layer_kernels"
+    tests = args or [f"tests/{name}.py" for name in programs]
     options = ["-p", "programs.launches", "-m", "not long and not gpu", assembled_today()]
     command = [sys.executable, "-m", "pytest", "-q", *options, *tests]
     paths = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])

@@ -9,12 +9,17 @@ cpu = torch.device("cpu")
 """
 
 
+# Each of the uses in a process that begins behind the import of torch, which takes seconds.
 USES = """
-import sys
+import os, sys
 import torch
-print("before", file=sys.stderr)
-exec(sys.argv[1])
-torch.ones(2, device="cuda")
+for use in sys.argv[1:]:
+    print("before", file=sys.stderr, flush=True)
+    if not os.fork():
+        exec(use)
+        torch.ones(2, device="cuda")
+        break
+    assert os.wait()[1] == 0
 """
 CHILD = "import subprocess; subprocess.run([sys.executable, '-c', 'import torch; torch.ones(2).cuda()'], check=True)"
 
@@ -23,13 +28,12 @@ def test_says_so_in_one_line(python):
     """Where the program first asks for the device, and to whoever has not been told."""
     means = 'the device "cuda" means the CPU in this process\n'
     run = ("-m", "tilery", "run", "program.py")
-    uses = "torch.cuda.is_available()", "torch.nn.Linear(1, 1).cuda()", CHILD  # a device by its name: at the program's end
-    for use in uses:
-        done = python(*run, use, files={"program.py": USES})
-        twice = f"tilery: no GPU here: {means}" if use is CHILD else ""  # the child asks first
-        assert done.stderr == f"before\ntilery: no GPU here: {means}{twice}", use
-    done = python(*run, f"torch.device('cuda:0'); {CHILD}", files={})
-    assert done.stderr == f"before\ntilery: no GPU here: {means}"
+    told = f"before\ntilery: no GPU here: {means}"
+    uses = "torch.cuda.is_available()", "torch.nn.Linear(1, 1).cuda()", f"torch.device('cuda:0'); {CHILD}"
+    done = python(*run, *uses, files={"program.py": USES})
+    assert done.stderr == told * 3
+    done = python(*run, CHILD, files={})  # the child asks first; a device by its name: at the program's end
+    assert done.stderr == f"{told}tilery: no GPU here: {means}"
     done = python(*run, "", files={}, environment={"TILERY_DEVICE": "cpu"})
     assert done.stderr == f"before\ntilery: TILERY_DEVICE=cpu: {means}"
     done = python(*run, files={"program.py": "import torch\ntorch.ones(2, device='cpu').sum()"})

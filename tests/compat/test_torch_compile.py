@@ -48,12 +48,13 @@ def test_generated_kernels_are_code_for_gpus(inductor):
 
 
 @pytest.mark.skipif(not (EMULATED / "tilery").is_dir(), reason="needs the emulated GPU, which ./run test builds")
-@pytest.mark.parametrize("gpu", ["sm_90a,races", "sm_80,races"])
+@pytest.mark.parametrize("gpu", ["sm_90a,races", pytest.param("sm_80,races", marks=pytest.mark.long)])
 def test_on_an_emulated_gpu(inductor, gpu):
     """Convolutions: what their gradients are gathered by once was read where nobody had stored it."""
     assert inductor("emulated", "convolutions", gpu=gpu) == ["emulated", "convolutions"]
 
 
+@pytest.mark.long
 def test_workers_compile_and_caches_remember(inductor):
     """The first process compiles in workers, which send kernels pickled; the second finds both graphs."""
     assert inductor("caches", workers=2) == ["0", "2", "caches"]
