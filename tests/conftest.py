@@ -1,5 +1,5 @@
 """`--slice K/N`: only each N-th of the chosen tests, from the K-th on (./run test long).
-`--assembled K/N`: of each test that assembles what it compiles for GPUs, too (tests/ptx.py), the first case and each N-th do.
+`--assembled K/N`: of each test that assembles what it compiles for GPUs, too (tests/ptx.py), the first case and a slice do.
 `--share FOLDER`: processes with the same folder and arguments share the files of tests, each of which one of them runs.
 With TILERY_EMULATE "cuda" means the CPU, in whose memory the emulated GPU computes."""
 

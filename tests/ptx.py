@@ -56,14 +56,23 @@ def _keep(file, text):
 
 _compile = _native.compile  # tests count its calls
 _assembled = set()
-_first = {}  # function of tests: its first case that compiled something
+_first = {}  # function of tests: its first case that compiled something, of those that are not in the slice
 
 
-def is_assembled(case):
-    """Is it the first of its function's cases to compile something, or in the slice `--assembled`?"""
+def assembled_for(case):
+    """The architectures: all in the slice `--assembled`; for the first of a function's other cases to compile something one,
+    which is another one in the next slice."""
     part, parts = map(int, case.config.getoption("assembled").split("/"))
-    first = _first.setdefault(case.nodeid.partition("[")[0], case.nodeid)
-    return first == case.nodeid or zlib.crc32(case.nodeid.encode()) % parts == part - 1
+    if number(case.nodeid) % parts == part - 1:
+        return ARCHITECTURES
+    function = case.nodeid.partition("[")[0]
+    first = _first.setdefault(function, case.nodeid) == case.nodeid
+    return [ARCHITECTURES[(number(function) + part) % len(ARCHITECTURES)]] if first else []
+
+
+def number(name):
+    """The same in every process."""
+    return zlib.crc32(name.encode())
 
 
 def assemble_too(monkeypatch, case):
@@ -71,7 +80,7 @@ def assemble_too(monkeypatch, case):
     compile_for = cache._compile
 
     def both(module, device, options, *text):
-        for arch in ARCHITECTURES if device < 0 and PTXAS and is_assembled(case) else ():
+        for arch in assembled_for(case) if device < 0 and PTXAS else ():
             try:
                 ptx = _compile(module, **{**options, "target": arch, "texts": True}).asm
             except Exception as error:

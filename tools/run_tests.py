@@ -160,7 +160,7 @@ def of_today():
 
 
 def assembled_today():
-    """Of the first case of each test, and of today's slice of the others (tests/ptx.py)."""
+    """The first case of each test, and today's slice of all (tests/ptx.py)."""
     return "--assembled={}/{}".format(*of_today())
 
 

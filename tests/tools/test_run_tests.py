@@ -82,15 +82,19 @@ def case(name, assembled):
 
 
 def test_slices_of_what_is_assembled_make_the_whole(monkeypatch):
-    """A test's first case is in each of them."""
-    names = [f"test_a.py::test_{test}[{number}]" for test in "xy" for number in range(200)]
-    found = []
+    """Each of them has a case of each test, for another architecture than the one before."""
+    tests = [[f"test_a.py::test_{test}[{number}]" for number in range(200)] for test in "xy"]
+    names, whole, before = sum(tests, []), set(), []
     for part in range(1, runner.SLICES + 1):
         monkeypatch.setattr(ptx, "_first", {})
-        found.append({name for name in names if ptx.is_assembled(case(name, f"{part}/{runner.SLICES}"))})
-        assert {names[0], names[200]} <= found[-1] and len(found[-1]) < 100
-    assert set.union(*found) == set(names)
-    assert all(ptx.is_assembled(case(name, "1/1")) for name in names)
+        found = {name: tuple(ptx.assembled_for(case(name, f"{part}/{runner.SLICES}"))) for name in names}
+        whole |= {name for name in names if found[name] == ptx.ARCHITECTURES}
+        assert sum(map(bool, found.values())) < 60
+        alone = [[found[name] for name in test if len(found[name]) == 1] for test in tests]
+        assert all(len(of_test) == 1 for of_test in alone) and all(now != then for now, then in zip(alone, before))
+        before = alone
+    assert whole == set(names)
+    assert all(ptx.assembled_for(case(name, "1/1")) == ptx.ARCHITECTURES for name in names)
 
 
 def test_the_slice_of_today_is_assembled(tmp_path):
