@@ -26,11 +26,15 @@ static std::optional<Interval> ofCounter(BlockArgument argument) {
   return Interval{from->least, (to ? to->greatest : std::max(most, from->least + 1)) - 1};
 }
 
-/// Quotient or remainder by a constant of what is not negative.
+/// Quotient or remainder by a constant of what is not negative, or the remainder that never is.
 static std::optional<Interval> ofQuotient(Operation *op) {
   auto divisor = intervalOf(op->getOperand(1)), of = intervalOf(op->getOperand(0));
-  if (!divisor || divisor->least != divisor->greatest || divisor->least <= 0 || !of || of->least < 0)
+  if (!divisor || divisor->least != divisor->greatest || divisor->least <= 0)
     return std::nullopt;
+  if (!of || of->least < 0) {
+    auto rest = dyn_cast<tile::RemOp>(op);
+    return rest && rest.getMode() == tile::IntDivMode::floor ? std::optional(Interval{0, divisor->least - 1}) : std::nullopt;
+  }
   int64_t by = divisor->least;
   if (isa<tile::DivOp>(op))
     return Interval{of->least / by, of->greatest / by};

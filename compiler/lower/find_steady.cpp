@@ -60,6 +60,21 @@ public:
     }
   }
 
+  /// What masks of stores compare ends segments, too, so that whole vectors are stored: for machines whose masked stores are slow.
+  void masksOfStores(tile::StoreOp store, ArrayRef<int> loops) {
+    comparisons = 0;
+    masksAreCheap = false;
+    if (auto access = store.getPlace().getDefiningOp<tile::AccessOp>()) {
+      for (auto [d, loop] : llvm::enumerate(loops))
+        if (access.getBound(d).size() == 1)
+          mask(access.getBound(d)[0], {loop});
+      if (access.getResidual())
+        mask(access.getResidual(), loops);
+    } else if (auto pointers = store.getPlace().getDefiningOp<tile::PointerAccessOp>(); pointers && pointers.getMask()) {
+      mask(pointers.getMask(), loops);
+    }
+  }
+
   /// The steps along the row that count up by one wherever nothing that was found changes.
   llvm::DenseSet<Value> countingInRows() {
     llvm::DenseSet<Value> all;
@@ -95,7 +110,7 @@ public:
     size_t before = found.size();
     if (llvm::is_contained(loops, dim) && !(around && around->isAncestor(op)) && (plan.isVirtual(value) || isStoredIndex(value)))
       changes(value, loops);
-    return known->second = below || (found.size() > before && found.back().moves);
+    return known->second = below || llvm::any_of(llvm::drop_begin(found, before), [](const Steady &own) { return own.moves; });
   }
 
   bool operands(Operation *op, ArrayRef<int> loops) {
@@ -129,6 +144,18 @@ private:
       return;
     if (MaybePace pace = paceOf(value, loops))
       add(op, loops, 0, pace->by, pace->foreseen);
+  }
+
+  void mask(Value condition, ArrayRef<int> loops) {
+    Operation *op = condition.getDefiningOp();
+    if (!op || !plan.isVirtual(condition) || !isa<RankedTensorType>(condition.getType()))
+      return;
+    if (isa<arith::AndIOp>(op))
+      llvm::for_each(op->getOperands(), [&](Value side) { mask(side, loops); });
+    else if (std::optional<SmallVector<int>> inner = loopsOfOperand(op, loops))
+      mask(op->getOperand(0), *inner);
+    else if (isa<arith::CmpIOp>(op) && llvm::none_of(found, [&](const Steady &own) { return own.result == condition; }))
+      comparison(op, loops);
   }
 
   /// Stored, but known in a segment without looking at each lane. What it was computed of may be in memory no more.
@@ -239,6 +266,9 @@ private:
     MaybePace step = paceOf(op->getOperand(0), loops), ofDivisor = paceOf(op->getOperand(1), loops);
     if (mode == tile::IntDivMode::unsigned_ || !step || !ofDivisor || ofDivisor->by || step->by < 0 || step->by > 1)
       return;
+    std::optional<int64_t> divisor = analysis::constantOf(op->getOperand(1));
+    if (step->by && divisor && *divisor < int64_t(leastSegment)) // lanes for themselves: no reason not to walk segments of others
+      return;
     add(op, loops, step->by, isa<tile::RemOp>(op) ? step->by : 0, step->foreseen || ofDivisor->foreseen);
   }
 
@@ -342,6 +372,10 @@ SmallVector<Steady> findSteady(const Plan &plan, const Nest &nest, int dim, unsi
     }
   }
   if (finder.addresses) {
+    if (bool registers = maskedBits && maskedBits < 32; !registers) // of their own for masks
+      for (const Sink &sink : nest.sinks)
+        if (sink.kind == Sink::Store)
+          finder.masksOfStores(cast<tile::StoreOp>(sink.op), loops);
     if (places)
       *places = {finder.countingInRows(), finder.factorsOfRows().takeVector()};
     return finder.found;

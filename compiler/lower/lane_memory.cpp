@@ -143,6 +143,14 @@ Lanes LaneMemory::load(const Address &address, Lanes other) {
   return e.fromMemory(read, address.element);
 }
 
+// Masked stores of processors without mask registers take ten times as long as others.
+llvm::Value *LaneMemory::unread(llvm::Type *type) {
+  llvm::IRBuilderBase::InsertPointGuard guard(e.b);
+  llvm::BasicBlock &entry = e.b.GetInsertBlock()->getParent()->getEntryBlock();
+  e.b.SetInsertPoint(&entry, entry.getFirstInsertionPt());
+  return e.b.CreateAlloca(type);
+}
+
 void LaneMemory::store(const Address &address, Lanes value, bool streaming) {
   auto &b = e.b;
   llvm::Align align(address.alignment);
@@ -160,6 +168,11 @@ void LaneMemory::store(const Address &address, Lanes value, bool streaming) {
       write = b.CreateMaskedStore(vector(bits), address.pointer, align, vector(address.exists));
     }
   } else {
+    bool neighbours = address.runs.empty() && !address.offsets && address.step == 1;
+    if (neighbours && address.exists && !threads && e.lanesOf(address.exists) == 1) {
+      llvm::Value *to = b.CreateSelect(address.exists, address.pointer, unread(bits->getType()));
+      return address.annotate(b.CreateAlignedStore(bits, to, llvm::Align(elementBytes(address.element))));
+    }
     llvm::Value *exists = address.exists ? e.splat(address.exists, width) : nullptr;
     if (!address.runs.empty()) {
       for (auto [mask, offset] : address.runs)
@@ -168,7 +181,7 @@ void LaneMemory::store(const Address &address, Lanes value, bool streaming) {
                                              exists ? b.CreateAnd(mask, exists) : mask));
       return;
     }
-    if (!address.offsets && address.step == 1) {
+    if (neighbours) {
       if (exists) {
         write = b.CreateMaskedStore(bits, address.pointer, align, exists);
       } else if (streaming) {

@@ -27,6 +27,8 @@ public:
 private:
   Lanes loadThroughPort(const Address &address, Lanes other);
   void storeThroughPort(const Address &address, llvm::Value *bits);
+  /// Where to write, in place of lanes that do not exist, what nobody reads.
+  llvm::Value *unread(llvm::Type *type);
   // -- lanes of scratch memory that lie near each other (load_near.cpp); null where single loads are better
   Lanes loadNear(const Address &address);
   /// One or two vectors, shuffled.

@@ -199,6 +199,18 @@ void NestEmitter::innerSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bo
   inSegments(values, bounds, row, [&](Segments &segments, const Stretch &stretch) {
     Evaluator::Vector vectors(evaluator, lanes);
     llvm::Value *j = stretch.first.base;
+    auto rest = [&](llvm::Value *to) {
+      loop(
+          j, to, lanes, false, {},
+          [&](llvm::Value *at, ArrayRef<Lanes>) {
+            llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(to, at), e.i64(lanes));
+            llvm::Value *limit =
+                b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(b.CreateTrunc(left, b.getInt32Ty()), lanes));
+            body(at, 1, lanes, limit);
+            return SmallVector<Lanes>();
+          },
+          &j);
+    };
     {
       Evaluator::Segment known(evaluator, int(innerDim));
       segments.know(known, stretch.first, /*foreseen=*/true);
@@ -210,12 +222,10 @@ void NestEmitter::innerSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bo
             return SmallVector<Lanes>();
           },
           &j);
+      if (llvm::any_of(values, [](const Steady &steady) { return steady.foreseen; })) // else gathers
+        rest(b.CreateSelect(stretch.holds, stretch.end, j));
     }
-    loop(j, stretch.end, lanes, false, {}, [&](llvm::Value *at, ArrayRef<Lanes>) {
-      llvm::Value *left = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateSub(stretch.end, at), e.i64(lanes));
-      body(at, 1, lanes, b.CreateICmpSLT(e.iota(b.getInt32Ty(), lanes), e.splat(b.CreateTrunc(left, b.getInt32Ty()), lanes)));
-      return SmallVector<Lanes>();
-    });
+    rest(stretch.end);
     return stretch.end;
   });
 }

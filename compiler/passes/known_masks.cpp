@@ -82,6 +82,25 @@ void decideMask(Operation *op) {
   }
 }
 
+void separateBounds(tile::KernelOp kernel) {
+  using Predicate = arith::CmpIPredicate;
+  kernel.walk([](arith::CmpIOp compare) {
+    Value number = compare.getLhs(), extent = compare.getRhs();
+    std::optional<Interval> x = analysis::intervalOf(number), end = analysis::intervalOf(extent);
+    if (compare.getPredicate() != Predicate::ult || !isa<RankedTensorType>(number.getType()) || !end || end->least < 0)
+      return;
+    OpBuilder b(compare);
+    Location loc = compare.getLoc();
+    Value inside = arith::CmpIOp::create(b, loc, Predicate::slt, number, extent);
+    if (!x || x->least < 0) {
+      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(number.getType()));
+      inside = arith::AndIOp::create(b, loc, arith::CmpIOp::create(b, loc, Predicate::sge, number, zero), inside);
+    }
+    compare.replaceAllUsesWith(inside);
+    compare.erase();
+  });
+}
+
 void decideMasks(tile::KernelOp kernel) {
   SmallVector<tile::AccessOp> accesses;
   llvm::SetVector<Operation *> conditions; // operands before users

@@ -9,5 +9,7 @@ namespace tilery::passes {
 void decideMask(mlir::Operation *op);
 /// Of all accesses of the kernel.
 void decideMasks(tile::KernelOp kernel);
+/// Unsigned comparisons of tiles with what is not negative, which the canonicalizer makes of an index's two bounds, become the two again.
+void separateBounds(tile::KernelOp kernel);
 
 } // namespace tilery::passes

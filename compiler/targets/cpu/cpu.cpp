@@ -9,6 +9,7 @@
 #include "compiler/lower/explain_plan.h"
 #include "compiler/lower/open_pairs.h"
 #include "compiler/lower/verify_code.h"
+#include "compiler/passes/known_masks.h"
 #include "compiler/progress.h"
 #include <unistd.h>
 
@@ -38,6 +39,8 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   for (auto kernel : source.getOps<tile::KernelOp>()) {
     Progress::step("planning");
     if (!options.plainTile) {
+      passes::decideMasks(kernel);
+      passes::separateBounds(kernel); // rows in segments have ends of signed numbers
       prepareProducts(kernel);
       lower::openPairs(kernel, lower::Pairs::all);
       hoistStorePlaces(kernel);

@@ -2,7 +2,6 @@
 #include "compiler/analysis/integer_op.h"
 #include "compiler/analysis/lane_runs.h"
 #include "compiler/lower/emitter.h"
-#include "compiler/passes/known_masks.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -137,16 +136,6 @@ void turn(Turning &turning) {
   if (op != result.getDefiningOp())
     op->erase();
 }
-
-/// Ops that a value is computed from, operands before users.
-void collect(Value value, llvm::SetVector<Operation *> &reached) {
-  Operation *op = value.getDefiningOp();
-  if (!op || reached.contains(op))
-    return;
-  for (Value operand : op->getOperands())
-    collect(operand, reached);
-  reached.insert(op);
-}
 } // namespace
 
 void prepareProducts(tile::KernelOp kernel) {
@@ -155,20 +144,10 @@ void prepareProducts(tile::KernelOp kernel) {
     if (lower::isProduct(op))
       products.push_back(op);
   });
-  llvm::SetVector<Operation *> reached;
-  for (Operation *op : products) {
-    auto [a, b] = lower::factorsOf(op);
-    for (Value factor : {a, b})
-      if (auto load = factor.getDefiningOp<tile::LoadOp>())
-        collect(load.getPlace(), reached);
-  }
   SmallVector<Turning> turnings;
   for (Operation *op : products)
-    if (std::optional<Turning> turning = turningOf(op)) {
-      collect(turning->store.getPlace(), reached);
+    if (std::optional<Turning> turning = turningOf(op))
       turnings.push_back(*turning);
-    }
-  llvm::for_each(reached, passes::decideMask);
   llvm::for_each(turnings, turn);
 }
 

@@ -93,6 +93,54 @@ def test_ragged_digits(device, by, most):
     torch.testing.assert_close(c, i // 4 * 1000 + i % 6)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64"])
+@pytest.mark.parametrize("shift", [-70, 0, 70])
+def test_rows_outside_are_neither_read_nor_written(device, dtype, shift):
+    """A permutation by one loop that is too long on both sides: indices below 0 and beyond the extents."""
+    planes, rows, columns = 3, 5, 40
+    elements = planes * rows * columns
+    block = 256
+
+    @T.prim_func
+    def main(A: T.Tensor((planes, rows, columns), dtype), B: T.Tensor((rows, planes, columns), dtype)):
+        with T.Kernel(T.ceildiv(elements + 200, block), threads=64) as bx:
+            for i in T.Parallel(block):
+                at = bx * block + i + shift
+                plane, row = at // (columns * rows), at // columns % rows
+                B[row, plane, at % columns] = A[plane, row, at % columns]
+
+    a = torch.arange(elements, device="cpu").remainder(100).to(getattr(torch, dtype)).reshape(planes, rows, columns)
+    around = torch.full((elements + 2000,), 7, dtype=a.dtype, device=device)
+    b = around[1000 : 1000 + elements].reshape(rows, planes, columns)
+    tilelang.compile(main)(a.to(device), b)
+    wanted = torch.full((elements + 2000,), 7, dtype=a.dtype, device="cpu")
+    at = torch.arange(elements, device="cpu")
+    at = at[(at >= shift) & (at < shift + (elements + 200 + block - 1) // block * block)]
+    inside = wanted[1000 : 1000 + elements].view(rows, planes, columns)
+    inside[at // columns % rows, at // (columns * rows), at % columns] = a.flatten()[at]
+    assert torch.equal(around.cpu(), wanted)
+
+
+@pytest.mark.parametrize("width", [4, 17, 130])
+def test_reflected_rows(device, width):
+    """Sides of a choice without a quotient, under bounds that ragged rows have."""
+    pad, block = 3, 64
+
+    @T.prim_func
+    def main(X: T.Tensor((2, width), "float32"), Y: T.Tensor((2, width + 2 * pad), "float32")):
+        with T.Kernel(T.ceildiv(width + 2 * pad, block), 2, threads=64) as (bx, by):
+            for i in T.Parallel(block):
+                w = T.abs(bx * block + i - pad)
+                back = T.if_then_else(w >= width, 2 * (width - 1) - w, w)
+                if bx * block + i < width + 2 * pad:
+                    Y[by, bx * block + i] = X[by, back]
+
+    x = torch.randn(2, width, device="cpu")
+    y = torch.full((2, width + 2 * pad), torch.nan, device=device)
+    tilelang.compile(main)(x.to(device), y)
+    assert torch.equal(y.cpu(), torch.nn.functional.pad(x[None], (pad, pad), mode="reflect")[0])
+
+
 def beside_product(m, n, k):
     """A number that one loop over all elements sums up, between products."""
 

@@ -180,6 +180,39 @@ def test_windows(width, unrolled, device):
 
 
 @tileon.jit
+def spread(x, y, n, W, apart, first, low, high, FACTOR: tl.constexpr, BLOCK: tl.constexpr):
+    """Of each row of W its columns from `low` to `high`: every element FACTOR times, with its number among them."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    row, column = at // W, at % W
+    moved = column + first
+    value = tl.load(x + row // FACTOR * apart + moved // FACTOR, mask=at < n, other=0)
+    tl.store(y + at, value + moved % FACTOR, mask=(at < n) & (column >= low) & (column < high))
+
+
+@pytest.mark.parametrize("factor", [1, 2, 3, 7, 8, 9])
+@pytest.mark.parametrize("width", [1, 7, 16, 33, 130])
+def test_columns_that_are_repeated(factor, width, device):
+    """Divisors of less than a vector among others; what no row has is not written."""
+    rng = np.random.default_rng(width * 10 + factor)
+    for dtype in (torch.int8, torch.float16, torch.float32, torch.int64):
+        rows, first = int(rng.integers(1, 12)), int(rng.integers(0, factor))
+        low, high = sorted(int(v) for v in rng.integers(-1, width + 2, 2))
+        apart = (width + first) // factor + 2
+        x = torch.from_numpy(rng.integers(-50, 50, (rows // factor + 1, apart))).to(dtype)
+        row, moved = torch.arange(rows, device="cpu"), torch.arange(width, device="cpu") + first
+        wanted = torch.full((rows, width), 77, dtype=dtype, device="cpu")
+        values = x[row[:, None] // factor, (moved // factor)[None]] + (moved % factor).to(dtype)
+        wanted[:, max(low, 0) : max(high, 0)] = values[:, max(low, 0) : max(high, 0)]
+        for block in (64, 256):
+            y = torch.full((rows * width + 64,), 77, dtype=dtype, device=device)
+            spread[(tileon.cdiv(rows * width, block),)](
+                x.to(device), y, rows * width, width, apart, first, low, high, factor, block
+            )
+            assert torch.equal(y[: rows * width].cpu(), wanted.flatten()), (dtype, block, low, high)
+            assert (y[rows * width :] == 77).all(), (dtype, block)
+
+
+@tileon.jit
 def stores_products(a, b, o, width, apart, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
     product = tl.dot(tl.load(a + m[:, None] * K + k[None, :]), tl.load(b + k[:, None] * N + n[None, :]))

@@ -41,6 +41,25 @@ TEST(FindSteady, WhatIsClampedOrReflectedIsOneOfItsSides) {
   EXPECT_TRUE(readsVectors(rest + below));
 }
 
+// One side of a row that is reflected, without a quotient.
+TEST(FindSteady, WhatTurnsAloneEndsSegments) {
+  std::string below = "  %c = arith.cmpi slt, %i, %number : tensor<512xi64>\n" +
+                      op("back", "arith.subi", "%twice, %i overflow<nsw>") +
+                      "  %at = arith.select %c, %i, %back : tensor<512xi1>, tensor<512xi64>\n";
+  EXPECT_TRUE(readsVectors(below));
+}
+
+// Halves of columns are computed lane by lane; rows are divided once a segment.
+TEST(FindSteady, QuotientsByFewLeaveOthersTheirSegments) {
+  std::string text =
+      llvmOf(readAt(rest + op("q", "tile.div trunc", "%i, %number") + op("start", "arith.muli", "%q, %twice overflow<nsw>") +
+                    "  %two = arith.constant dense<2> : tensor<512xi64>\n" + op("half", "tile.div trunc", "%r, %two") +
+                    op("at", "arith.addi", "%start, %half overflow<nsw>")),
+             "avx2");
+  EXPECT_NE(text.find("sdiv i64"), std::string::npos) << text;
+  EXPECT_EQ(text.find("splat (i64 100)"), std::string::npos) << text;
+}
+
 TEST(FindSteady, SidesThatBothJumpAreReadLaneByLane) {
   std::string jumps = op("r2", "arith.muli", "%r, %twice overflow<nsw>");
   EXPECT_FALSE(readsVectors(rest + jumps + op("at", "arith.minsi", "%r2, %number")));

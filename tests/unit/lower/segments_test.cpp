@@ -50,6 +50,39 @@ TEST(Segments, ComparisonsAreThoseOfPositions) {
   }
 }
 
+namespace {
+unsigned countOf(const std::string &text, const std::string &part) {
+  unsigned count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+/// The rows, stored where an element's remainder is below %n.
+std::string storedBelow() {
+  std::string text = rowsOf(100, "trunc");
+  size_t at = text.find("bounds [0] ()", text.find("%ao = "));
+  text.replace(at, 13, "bounds [2] (%below)");
+  return text.replace(text.find("(i64), ()", at), 9, "(i64), (tensor<512xi1>)");
+}
+} // namespace
+
+// Masked stores are slow without registers for masks: what is compared ends segments, and whole vectors are stored, or go where nobody reads.
+TEST(Segments, StoresUnderComparisonsAreOfWholeVectors) {
+  std::string text = llvmOf(storedBelow(), "avx2");
+  EXPECT_EQ(countOf(text, "call void @llvm.masked.store"), 1u) << "of a segment's rest\n" << text;
+  EXPECT_EQ(countOf(text, "store <8 x float>"), 1u) << text;
+  EXPECT_EQ(countOf(text, "= alloca <8 x float>"), 1u) << text;
+  text = llvmOf(storedBelow(), "avx512");
+  EXPECT_EQ(countOf(text, "alloca"), 0u) << text;
+}
+
+// As the canonicalizer writes both bounds of an index.
+TEST(Segments, UnsignedBoundsAreSignedOnes) {
+  std::string text = storedBelow();
+  text.replace(text.find("cmpi slt, %r, %most"), 19, "cmpi ult, %at, %apart");
+  EXPECT_EQ(llvmOf(text, "avx2").find("icmp ult <"), std::string::npos);
+}
+
 TEST(Segments, ShortRowsAreGathered) { EXPECT_TRUE(gathers(llvmOf(rowsOf(3, "trunc"), "avx2"))); }
 
 TEST(Segments, OfUnsignedQuotientsNothingIsKnown) { EXPECT_TRUE(gathers(llvmOf(rowsOf(100, "unsigned"), "avx2"))); }
