@@ -19,6 +19,7 @@ TARGETS = "avx2,avx512,sapphirerapids,sm_80,sm_90a"  # x86's, GPUs without and w
 CHUNK = 8  # modules that one process compiles
 RETRIES = 2  # of what differs
 LLVM = "// ---- LLVM\n"  # tilery-replay writes it behind the plan, which is no code
+REFUSED = ()  # the result of a module that neither side makes code of
 PTX = "// ---- PTX\n"  # tilery-replay writes it between a GPU's LLVM IR and its PTX
 
 HELP = """Compiles tile IR recorded from the tests for every target, with the build of this tree and with that of COMMIT,
@@ -150,7 +151,7 @@ def compile_all(tool, out, targets, files):
 
 
 def compare(base, here, targets, files):
-    """{(stem, target): None for equal code, else both normal forms}.
+    """{(stem, target): None for equal code, REFUSED where both have none, else both normal forms}.
 
     What differs is compiled again by processes of its own: an order that hangs on addresses is no difference of the sources."""
     result = {}
@@ -168,7 +169,10 @@ def compare(base, here, targets, files):
                     break
                 for known, again in zip(forms, both([target], [by_stem[stem]])):
                     known.add(tuple(normal(again[stem, target])))
-            result[stem, target] = None if not forms or forms[0] & forms[1] else tuple(min(known) for known in forms)
+            if LLVM not in text and LLVM not in new[stem, target]:
+                result[stem, target] = REFUSED
+            else:
+                result[stem, target] = None if not forms or forms[0] & forms[1] else tuple(min(known) for known in forms)
     return result
 
 
@@ -186,9 +190,10 @@ def replay(base, here, targets, files, jobs):
 def report(results, targets, corpus, folder, show):
     """Prints the table and the first differences; all of them go to `folder`. True if all code is equal."""
     shutil.rmtree(folder, ignore_errors=True)
-    modules, different = Counter(), Counter()
+    modules, different, refused = Counter(), Counter(), Counter()
     for (stem, target), pair in results.items():
         modules[target] += 1
+        refused[target] += pair == REFUSED
         if not pair:
             continue
         different[target] += 1
@@ -200,9 +205,10 @@ def report(results, targets, corpus, folder, show):
             print(f"---- {corpus / stem}.mlir for {target}")
             lines = list(difflib.unified_diff(*pair, "base", "here", lineterm="", n=2))
             print("\n".join(lines[:60] + ([f"... {len(lines) - 60} more lines"] if len(lines) > 60 else [])))
-    print(f"{'target':16}{'modules':>8}{'equal':>8}{'different':>11}")
+    print(f"{'target':16}{'modules':>8}{'equal':>8}{'different':>11}{'refused by both':>17}")
     for target in targets:
-        print(f"{target:16}{modules[target]:8}{modules[target] - different[target]:8}{different[target]:11}")
+        equal = modules[target] - different[target] - refused[target]
+        print(f"{target:16}{modules[target]:8}{equal:8}{different[target]:11}{refused[target]:17}")
     if different:
         print(f"different code: diff -r {folder / 'base'} {folder / 'here'}")
     return not different

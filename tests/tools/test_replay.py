@@ -100,6 +100,7 @@ def compiler(path, body):
     """A tilery-replay in Python, whose body gives `text` for (stem, target)."""
     path.write_text(
         f"#!{sys.executable}\nimport os, pathlib, sys\n"
+        f"LLVM = {replay.LLVM!r}\n"
         "out, targets, *files = sys.argv[1:]\n"
         "for file in files:\n"
         "    for target in targets.split(','):\n"
@@ -121,21 +122,32 @@ def corpus(tmp_path):
 
 
 def test_differences_are_counted_shown_and_kept(tmp_path, corpus, capsys):
-    base = compiler(tmp_path / "base", "text = 'define void @f() {\\n  %x = add i32 1, 2\\n'")
+    base = compiler(tmp_path / "base", "text = LLVM + 'define void @f() {\\n  %x = add i32 1, 2\\n'")
     op = "('sub' if (stem, target) == ('b', 'two') else 'add')"
-    here = compiler(tmp_path / "here", f"text = 'define void @f() {{\\n  %y = ' + {op} + ' i32 1, 2\\n'")
+    here = compiler(tmp_path / "here", f"text = LLVM + 'define void @f() {{\\n  %y = ' + {op} + ' i32 1, 2\\n'")
     results = replay.replay(base, here, ["one", "two"], corpus, 2)
     assert not replay.report(results, ["one", "two"], tmp_path, tmp_path / "different", 1)
     shown = capsys.readouterr().out
-    assert "one                    3       3          0\n" in shown and "two                    3       2          1\n" in shown
+    assert "one                    3       3          0                0\n" in shown
+    assert "two                    3       2          1                0\n" in shown
     assert "-  %v0 = add i32 1, 2" in shown and "+  %v0 = sub i32 1, 2" in shown
     assert (tmp_path / "different" / "here" / "b.two.txt").read_text().endswith("sub i32 1, 2\n")
     assert replay.report(replay.replay(base, base, ["one"], corpus, 1), ["one"], tmp_path, tmp_path / "different", 1)
 
 
+def test_what_neither_side_makes_code_of_is_not_equal(tmp_path, corpus, capsys):
+    refuses = "text = '// ---- error: no such op' if stem == 'a' else LLVM + 'x'"
+    base = compiler(tmp_path / "base", refuses)
+    here = compiler(tmp_path / "here", refuses.replace("no such", "not this") + " if stem != 'c' else '// ---- error'")
+    results = replay.replay(base, here, ["one"], corpus, 1)
+    assert results["a", "one"] == replay.REFUSED and results["b", "one"] is None and results["c", "one"]
+    assert not replay.report(results, ["one"], tmp_path, tmp_path / "different", 0)
+    assert "one                    3       1          1                1\n" in capsys.readouterr().out
+
+
 def test_a_crash_is_a_difference_of_its_module_alone(tmp_path, corpus):
-    sound = compiler(tmp_path / "sound", "text = 'x'")
-    crashes = compiler(tmp_path / "crashes", "text = 'x' if (stem, target) != ('a', 'two') else os._exit(3)")
+    sound = compiler(tmp_path / "sound", "text = LLVM + 'x'")
+    crashes = compiler(tmp_path / "crashes", "text = LLVM + 'x' if (stem, target) != ('a', 'two') else os._exit(3)")
     results = replay.replay(sound, crashes, ["one", "two"], corpus, 1)
     assert {key for key, pair in results.items() if pair} == {("a", "two")}
 
@@ -145,7 +157,7 @@ def test_an_order_that_changes_from_run_to_run_is_no_difference(tmp_path, corpus
     count.write_text("")
     changing = compiler(
         tmp_path / "changing",
-        f"count = open({str(count)!r}, 'a+'); count.write('.'); text = 'xy'[count.tell() % 2]",
+        f"count = open({str(count)!r}, 'a+'); count.write('.'); text = LLVM + 'xy'[count.tell() % 2]",
     )
-    same = compiler(tmp_path / "same", "text = 'y'")
+    same = compiler(tmp_path / "same", "text = LLVM + 'y'")
     assert not any(replay.replay(same, changing, ["one"], corpus, 1).values())
