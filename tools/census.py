@@ -24,13 +24,24 @@ SHOWN = 3  # kernels of each reason
 HELP = """Compiles recorded tile IR that has products for GPUs, and lists the kernels that leave the block level, by reason.
 A reason is a decision where the table in docs/design.md has it; if one is none, the exit status is 1.
 
-FOLDER: what any program compiled with TILERY_RECORD=FOLDER; left out, what ./run replay --record has recorded."""
+FOLDER: what any program compiled with TILERY_RECORD=FOLDER, whose kernels may have any reason that docs/design.md explains;
+left out, what ./run replay --record has recorded."""
 
 
 def decisions(page):
     """Of the page's table [(target or "", pattern of reasons)]: `...` stands for what changes from kernel to kernel."""
     rows = re.findall(r"^\| `([^`]+)` \| (sm_\w+|all) \|", page, re.M)
-    return [("" if on == "all" else on, re.compile(".*".join(map(re.escape, reason.split("..."))))) for reason, on in rows]
+    return [("" if on == "all" else on, _pattern(reason)) for reason, on in rows]
+
+
+def explained(page):
+    """Patterns of all reasons that the page has, also of those that no recorded kernel has."""
+    rows = re.findall(r"^\| `([^`]+)` \|", page.partition("### Products off the block level")[2].partition("\n## ")[0], re.M)
+    return [("", _pattern(reason)) for reason in rows]
+
+
+def _pattern(reason):
+    return re.compile(".*".join(map(re.escape, reason.split("..."))))
 
 
 def is_decided(reason, target, known):
@@ -113,7 +124,8 @@ def main(argv):
         found = count(build / "tilery-replay", folders, targets, args.sample, args.jobs)
     if not found:
         sys.exit("run census: no module has products")
-    sys.exit(not report(found, targets, decisions(DECISIONS.read_text())))
+    known = explained if args.folders and not args.tests else decisions
+    sys.exit(not report(found, targets, known(DECISIONS.read_text())))
 
 
 if __name__ == "__main__":

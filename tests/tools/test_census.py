@@ -5,6 +5,12 @@ import re
 import census
 import pytest
 
+ROOT = census.ROOT / "compiler"
+REFUSING = [*ROOT.glob("block/recognise/*.cpp"), ROOT / "targets/cuda/block/lower_to_blocks.cpp"]
+# Of these: words of plans, of explanations, and for those who debug the compiler.
+OTHER = {"the product is one of the kernel's", "argument ", "program ", "programs ", "no blocks, for "}
+PARTS = {"the ": "the second operand is no box of a tensor in memory: ", "a stride of ": "a stride of 8 bytes is no multiple of 16"}
+PARTS["it is computed by "] = "it is computed by tile.sort, not element by element"
 LLVM = "// ---- LLVM\n; not read: other: no blocks, for nothing\n"
 KNOWN = [("", re.compile("it is small"))]
 
@@ -43,6 +49,31 @@ def test_the_page_has_decisions_and_silence_is_none():
     known = census.decisions(census.DECISIONS.read_text())
     assert len(known) > 5
     assert not any(census.is_decided(census.SILENT, target, known) for target in census.TARGETS.split(","))
+
+
+def said(source):
+    """The reasons in a source: literals of several words."""
+    code = re.sub(r"//[^\n]*|#include[^\n]*", "", source)
+    return {text for text in re.findall(r'"((?:[^"\\]|\\.)*)"', code) if re.match(r"[a-z0-9]\S* ", text)} - OTHER
+
+
+def test_each_reason_in_the_sources_is_explained_on_the_page():
+    page = census.DECISIONS.read_text()
+    of_boxes = page.partition("#### What is no box")[2].partition("\n## ")[0]
+    known = census.explained(page)
+    known += [("", census._pattern(reason)) for reason in re.findall(r"`([^`]+)`", of_boxes)]
+    reasons = {PARTS.get(text, text) for path in REFUSING for text in said(path.read_text())}
+    assert "it carries tiles around its product" in reasons and len(reasons) > 80
+    missing = [text for text in reasons if not census.is_decided(text, "sm_90a", known)]
+    assert not missing, sorted(missing)
+
+
+def test_a_reason_of_other_programs_is_explained_where_recorded_kernels_have_none():
+    page = census.DECISIONS.read_text()
+    reason = "its work on the result is not elementwise"
+    assert census.is_decided(reason, "sm_80", census.explained(page))
+    assert not census.is_decided(reason, "sm_80", census.decisions(page))
+    assert not census.is_decided("its work is odd", "sm_80", census.explained(page))
 
 
 def test_kernels_are_counted_by_target_and_reason(tmp_path, monkeypatch, capsys):
