@@ -3,6 +3,7 @@
 #include "tilery/diagnostic.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <cstdlib>
 
 using namespace tilery;
 namespace cl = llvm::cl;
@@ -23,6 +24,7 @@ cl::opt<Stage> stage("print", cl::desc("the stage to print"), cl::init(LLVM),
 } // namespace
 
 int main(int argc, char **argv) {
+  setenv("TILERY_VERIFY", "1", /*overwrite=*/0); // of IR that was written by hand, errors are told after each pass
   cl::ParseCommandLineOptions(argc, argv, "tilery: what a target makes of tile IR\n");
   auto text = llvm::MemoryBuffer::getFileOrSTDIN(file);
   if (!text) {

@@ -22,6 +22,7 @@ Aside::~Aside() {
     --of->aside;
 }
 
+bool isAside() { return current && current->aside; }
 bool wanted() { return current && current->inWords; }
 
 static bool isSame(ArrayRef<SourceLocation> x, ArrayRef<SourceLocation> y) {
@@ -47,6 +48,31 @@ Access::~Access() {
   if (of)
     of->access = outer;
 }
+
+void beginKernel() {
+  if (current)
+    current->ways.clear();
+}
+
+Loops::Loops(const void *nest) : of(current) {
+  if (of)
+    of->loops = nest;
+}
+Loops::~Loops() {
+  if (of)
+    of->loops = nullptr;
+}
+
+void way(const llvm::Twine &text) {
+  if (!wanted() || current->aside || !current->loops)
+    return;
+  std::vector<std::string> &ways = current->ways[current->loops];
+  StringRef moves = !current->access ? "" : isa<tile::LoadOp>(current->access) ? "reads " : "writes ";
+  if (std::string whole = (moves + text).str(); !llvm::is_contained(ways, whole))
+    ways.push_back(std::move(whole));
+}
+
+std::string waysOf(const void *nest) { return wanted() ? llvm::join(current->ways.lookup(nest), ", ") : ""; }
 
 void find(Operation *op, llvm::StringRef fault, const llvm::Twine &message, llvm::StringRef hint) {
   if (!current || current->aside)

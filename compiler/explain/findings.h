@@ -22,14 +22,21 @@ private:
   friend void find(mlir::Operation *, llvm::StringRef, const llvm::Twine &, llvm::StringRef);
   friend class Aside;
   friend bool wanted();
+  friend bool isAside();
   friend void say(mlir::Operation *, const std::string &);
   friend class Access;
+  friend class Loops;
+  friend void beginKernel();
+  friend void way(const llvm::Twine &);
+  friend std::string waysOf(const void *);
   friend void lanesApart();
   std::vector<Finding> found;
   std::vector<Diagnostic> steps;
   bool inWords;
   unsigned aside = 0;
   mlir::Operation *access = nullptr;
+  const void *loops = nullptr;
+  llvm::DenseMap<const void *, std::vector<std::string>> ways;
   Findings *outer; ///< a signal's handler may compile between two steps
 };
 
@@ -51,6 +58,8 @@ private:
   Findings *of;
 };
 
+bool isAside();
+
 /// While the lanes of a load, store or update are moved.
 class Access {
 public:
@@ -62,6 +71,23 @@ private:
   Findings *of;
   mlir::Operation *outer = nullptr;
 };
+
+/// Forgets the ways of nests: those of the next kernel may lie where these did.
+void beginKernel();
+/// While the code of a nest of loops is made.
+class Loops {
+public:
+  explicit Loops(const void *nest);
+  ~Loops();
+  Loops(const Loops &) = delete;
+
+private:
+  Findings *of;
+};
+/// Notes of the current Loops in which way they are walked, or lanes of the current Access are moved.
+void way(const llvm::Twine &text);
+/// The ways that were noted of a nest, each once, with commas between them.
+std::string waysOf(const void *nest);
 
 // -- what more than one place finds
 /// The lanes of the current Access are moved one by one.

@@ -92,6 +92,8 @@ Lanes LaneMemory::load(const Address &address, Lanes other) {
     if (!address.exists)
       address.annotate(read);
     Lanes result = e.fromMemory(read, address.element);
+    if (address.global && width > 1)
+      explain::way(address.step ? "contiguous" : "one for all lanes");
     if (!address.exists)
       return result;
     Lanes parts[] = {address.exists, result, other ? other : llvm::Constant::getNullValue(result->getType())};
@@ -109,7 +111,12 @@ Lanes LaneMemory::load(const Address &address, Lanes other) {
     return e.fromMemory(b.CreateSelect(exists, e.splat(one, width), passthru), address.element);
   }
   llvm::Instruction *read;
+  auto moved = [&](const char *how) {
+    if (address.global && width > 1)
+      explain::way(how);
+  };
   if (!address.runs.empty()) {
+    moved("in runs");
     for (auto [mask, offset] : address.runs) {
       llvm::Value *from = b.CreateGEP(element, address.pointer, offset);
       passthru = b.CreateMaskedLoad(type, from, llvm::Align(elementBytes(address.element)),
@@ -119,6 +126,7 @@ Lanes LaneMemory::load(const Address &address, Lanes other) {
     return e.fromMemory(passthru, address.element);
   }
   if (!address.offsets && address.step == 1) {
+    moved("contiguous");
     if (fetchAhead.bytes && address.global && !exists)
       emitPrefetch(b, b.CreateGEP(b.getInt8Ty(), address.pointer, fetchAhead.bytes), false, fetchAhead.near);
     read = exists ? (llvm::Instruction *)b.CreateMaskedLoad(type, address.pointer, align, exists, passthru)
@@ -126,15 +134,19 @@ Lanes LaneMemory::load(const Address &address, Lanes other) {
   } else if (Lanes near = exists ? nullptr : loadNear(address)) {
     return e.fromMemory(near, address.element);
   } else if (llvm::Value *repeated = threads ? nullptr : loadRepeated(e, address, width, exists, passthru)) {
+    moved("shared by lanes");
     return e.fromMemory(repeated, address.element);
   } else if (llvm::Value *second = threads ? nullptr : loadEverySecond(e, address, width, exists, passthru)) {
+    moved("every second");
     return e.fromMemory(second, address.element);
   } else if (llvm::Value *each = threads || exists ? nullptr : loadEach(e, address, width)) {
+    moved("one by one");
     explain::lanesApart();
     return e.fromMemory(each, address.element);
   } else {
     if (!exists)
       exists = llvm::Constant::getAllOnesValue(e.vectorOf(b.getInt1Ty(), width));
+    moved("gathered");
     if (address.global && width > 1)
       explain::lanesApart();
     read = b.CreateMaskedGather(type, lanePointers(address), llvm::Align(elementBytes(address.element)), exists, passthru);
@@ -174,6 +186,8 @@ void LaneMemory::store(const Address &address, Lanes value, bool streaming) {
       return address.annotate(b.CreateAlignedStore(bits, to, llvm::Align(elementBytes(address.element))));
     }
     llvm::Value *exists = address.exists ? e.splat(address.exists, width) : nullptr;
+    if (address.global)
+      explain::way(!address.runs.empty() ? "in runs" : !address.offsets && address.step == 1 ? "contiguous" : "scattered");
     if (!address.runs.empty()) {
       for (auto [mask, offset] : address.runs)
         address.annotate(b.CreateMaskedStore(bits, b.CreateGEP(e.memoryType(address.element), address.pointer, offset),

@@ -123,6 +123,7 @@ std::pair<unsigned, unsigned> NestEmitter::widthOf(const Nest &nest) const {
 
 bool NestEmitter::emit(const Nest &n) {
   static_cast<NestState &>(*this) = NestState();
+  explain::Loops loops(&n);
   nest = &n;
   Evaluator::Body scope(evaluator);
   point.assign(n.shape.size(), evaluator.indices.constant(0));
@@ -155,7 +156,9 @@ bool NestEmitter::emit(const Nest &n) {
   for (const Sink &sink : n.sinks)
     if (auto reduce = dyn_cast<tile::ReduceOp>(sink.op); sink.kind == Sink::Reduce && reduce)
       explain::reduction(reduce);
-  explainNest(n, width == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(width));
+  explain::way(width == 1 ? "one at a time" : llvm::Twine("in vectors of ") + llvm::Twine(width));
+  if (!ofTile.empty())
+    explain::way("through rows");
   if (width < int64_t(ofMachine) || ShapedType::getNumElements(nest->shape) <= 2 * int64_t(ofMachine))
     explainNarrow(*nest, evaluator.plan, width, ofMachine);
   if (n.sinks[0].kind == Sink::Update)
@@ -166,6 +169,7 @@ bool NestEmitter::emit(const Nest &n) {
     inSegmentedSquares(*squares);
   else
     alongStore();
+  explainNest(n, explain::waysOf(&n));
   return !evaluator.failed;
 }
 
@@ -263,8 +267,10 @@ void NestEmitter::withRuns(tile::AccessOp access) {
   llvm::SaveAndRestore vectors(wholeVectors, true); // as the table has them
   twice(all, [&](bool runs) {
     Evaluator::AssumedRuns known(evaluator);
-    if (runs)
+    if (runs) {
+      explain::way("runs");
       evaluator.assumeRuns(access.getSteps()[innerDim], table);
+    }
     outer(0);
   });
 }

@@ -1,5 +1,6 @@
 // The text of a plan.
 #include "compiler/lower/plan.h"
+#include "compiler/explain/findings.h"
 #include "mlir/IR/AsmState.h"
 
 using namespace mlir;
@@ -32,6 +33,8 @@ static void printStep(llvm::raw_ostream &stream, const Step &step, const Plan &p
   stream << "nest";
   for (int64_t size : step.nest.shape)
     stream << " " << size;
+  if (std::string ways = explain::waysOf(&step.nest); !ways.empty())
+    stream << ": " << ways;
   stream << "\n";
   for (const Sink &sink : step.nest.sinks) {
     static const char *kinds[] = {"store", "buffer_store", "update", "define", "copy", "reduce"};

@@ -1,5 +1,6 @@
 // Reductions along the last dimension. The order of TileReduce.td: partial j of 64 takes the lanes with index = j mod 64 in increasing
 // index, then a fixed tree over the partials. Any vector width, tile size and bound give the same bits.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/nest.h"
 
@@ -212,6 +213,7 @@ void NestEmitter::reduceChunk(llvm::Value *j, llvm::function_ref<Lanes(llvm::Val
 }
 
 void NestEmitter::innerReducing(ArrayRef<KnownBound> bounds) {
+  explain::way("along rows");
   if (nest->shape[innerDim] <= RowReduction::chunk)
     return shortRow(bounds);
   partials.clear();

@@ -1,5 +1,6 @@
 // Reductions along an outer dimension: the sums so far of some vectors of columns stay in registers while their rows are walked. Lanes are
 // combined in increasing index, as TileReduce.td has it.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/nest.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -24,6 +25,7 @@ std::optional<unsigned> NestEmitter::reducedDown() const {
 }
 
 void NestEmitter::innerColumns(ArrayRef<KnownBound> bounds, ArrayRef<KnownBound> rowBounds) {
+  explain::way("down columns");
   auto &b = e.b;
   unsigned operands = 0;
   for (const Sink &sink : nest->sinks)

@@ -1,5 +1,6 @@
 // Rows side by side. A sum of products whose one factor all rows of a nest share (a window's weights) reads two vectors for each
 // product. Some rows at once read what they share once, of windows that overlap too.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/interleave.h"
 #include "compiler/lower/loop.h"
@@ -83,6 +84,7 @@ std::optional<unsigned> NestEmitter::rowsTogether() const {
 
 // The loop over the rows is that of innerRows.
 void NestEmitter::rowsFrom(unsigned dim, Range range) {
+  explain::way("rows side by side");
   auto &b = e.b;
   rowsAtMost = e.options.target.machine.vectorRegisters > 16 ? 4 : 2;
   rowsApart = nullptr;

@@ -3,6 +3,7 @@
 // segments in which none does: one division a segment in place of one a lane, and vectors of neighbours in place of gathers. Comparisons end
 // segments, too, so that a vector's lanes exist or not as one, and so do the places where reflected and clamped numbers turn: between them
 // they are one of their operands.
+#include "compiler/explain/findings.h"
 #include "compiler/lower/segments.h"
 #include "compiler/analysis/integer_op.h"
 #include "compiler/analysis/magnitude.h"
@@ -192,6 +193,7 @@ void NestEmitter::inSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bound
 
 void NestEmitter::innerSegments(ArrayRef<Steady> values, ArrayRef<KnownBound> bounds, const KnownBound *restriction) {
   auto &b = e.b;
+  explain::way("segments");
   Range row{e.i64(0), e.i64(nest->shape[innerDim])};
   if (restriction)
     row = clamp(*restriction, nest->shape[innerDim]);

@@ -94,6 +94,7 @@ void NestEmitter::elements() {
   for (const Sink &sink : nest->sinks)
     if (sink.kind == Sink::Store && nest->shape[*square] > 1)
       explain::transposed(sink.op, nest->shape);
+  explain::way("squares");
   explain::Aside edges;
   mayTakeSquares = apart;
   bool lastOuter = true; // else the order of rows is another, too

@@ -113,6 +113,7 @@ void NestEmitter::inSegmentedSquares(const SegmentedSquares &found) {
     for (const Sink &sink : nest->sinks)
       if (squareRows)
         explain::transposed(sink.op, nest->shape);
+    explain::way(squareRows ? "segments in squares" : "segments");
     explain::Aside edges(squareRows != 0);
     mayTakeSquares = b.getTrue();
     outer(0);

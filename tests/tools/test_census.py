@@ -9,8 +9,11 @@ ROOT = census.ROOT / "compiler"
 REFUSING = [*ROOT.glob("block/recognise/*.cpp"), ROOT / "targets/cuda/block/lower_to_blocks.cpp"]
 # Of these: words of plans, of explanations, and for those who debug the compiler.
 OTHER = {"the product is one of the kernel's", "argument ", "program ", "programs ", "no blocks, for "}
-PARTS = {"the ": "the second operand is no box of a tensor in memory: ", "a stride of ": "a stride of 8 bytes is no multiple of 16"}
-PARTS["it is computed by "] = "it is computed by tile.sort, not element by element"
+PARTS = {  # of reasons that are put together
+    "the ": "the second operand is no box of a tensor in memory: ",
+    "a stride of ": "a stride of 8 bytes is no multiple of 16",
+    "it is computed by ": "it is computed by tile.sort, not element by element",
+}
 LLVM = "// ---- LLVM\n; not read: other: no blocks, for nothing\n"
 KNOWN = [("", re.compile("it is small"))]
 

@@ -5,8 +5,10 @@
 #include "compiler/targets/cpu/kernel.h"
 #include "compiler/targets/cpu/lowering.h"
 #include "compiler/targets/cpu/prepare_products.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/debug_info.h"
 #include "compiler/lower/explain_plan.h"
+#include "compiler/lower/kernel_info.h"
 #include "compiler/lower/open_pairs.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/passes/known_masks.h"
@@ -35,9 +37,12 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
   if (options.lineTables)
     e.debug = &debug.emplace(module);
   Translation result;
-  bool ok = true;
   for (auto kernel : source.getOps<tile::KernelOp>()) {
+    FailureOr<KernelInfo> info = lower::describe(kernel); // plans are of kernels whose arguments have slots
+    if (failed(info))
+      return failure();
     Progress::step("planning");
+    explain::beginKernel();
     if (!options.plainTile) {
       passes::decideMasks(kernel);
       passes::separateBounds(kernel); // rows in segments have ends of signed numbers
@@ -46,19 +51,16 @@ FailureOr<Translation> compileModule(ModuleOp source, const Options &options) {
       hoistStorePlaces(kernel);
     }
     lower::Plan plan = lower::planKernel(kernel, lowering);
-    if (options.wantPlan) {
+    lower::explainStorage(plan, kernel, nearCache());
+    Progress::step("making LLVM IR");
+    if (failed(CpuKernel(e, kernel, plan).emit(*info)))
+      return failure();
+    if (options.wantPlan) { // with what the code of each nest has become
       llvm::raw_string_ostream stream(result.plan);
       plan.print(stream, kernel);
     }
-    lower::explainStorage(plan, kernel, nearCache());
-    Progress::step("making LLVM IR");
-    FailureOr<KernelInfo> info = CpuKernel(e, kernel, plan).emit();
-    ok &= succeeded(info);
-    if (succeeded(info))
-      result.kernels.push_back(*info);
+    result.kernels.push_back(std::move(*info));
   }
-  if (!ok)
-    return failure();
   if (debug)
     debug->finish();
   if (failed(lower::verifyCode(module, source)))

@@ -62,12 +62,8 @@ void CpuKernel::emitEntry() {
   b.CreateRetVoid();
 }
 
-FailureOr<KernelInfo> CpuKernel::emit() {
+LogicalResult CpuKernel::emit(KernelInfo &info) {
   auto &b = e.b;
-  FailureOr<KernelInfo> described = describe(kernel);
-  if (failed(described))
-    return failure();
-  KernelInfo info = std::move(*described);
   info.scratchBytes = plan.arenaBytes ? plan.arenaBytes + lower::readBehind : 0;
   llvm::Type *i64 = b.getInt64Ty(), *ptr = b.getPtrTy();
   function = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {ptr, i64, i64, ptr}, false),
@@ -80,9 +76,7 @@ FailureOr<KernelInfo> CpuKernel::emit() {
   }
   makeScopes();
   emitEntry();
-  if (evaluator.failed)
-    return failure();
-  return info;
+  return success(!evaluator.failed);
 }
 
 void CpuKernel::mayLeave() {

@@ -8,8 +8,8 @@ namespace tilery::cpu {
 class CpuKernel : public lower::KernelEmitter {
 public:
   using KernelEmitter::KernelEmitter;
-  /// Adds the kernel's function to the module. Failure after an error was reported.
-  mlir::FailureOr<KernelInfo> emit();
+  /// Adds the kernel's function to the module, and what a launch must have ready to `info`. Failure after an error was reported.
+  mlir::LogicalResult emit(KernelInfo &info);
 
 protected:
   void dotOp(mlir::Operation *op) override;

@@ -3,6 +3,7 @@
 // What a batch in the offsets becomes: a third dimension of the tensors that the copy engine reads and writes.
 
 // PLAN: batched: blocks consumers=1 {{.*}} instances=2
+// PLAN-NEXT: one product (ProductKernel): a times b
 // PLAN-NEXT: a: box of a, rank 3: [program 2, 128 * program 1, 0] of [.., M, K], strides [a_batch, K, 1]
 // PLAN-NEXT: b: box of b, rank 3: [program 2, 0, 128 * program 0] of [.., K, N], strides [N * K, N, 1]
 // PLAN-NEXT: c: box of c, rank 4: [(program 2 % heads), (program 2 / heads), 128 * program 1, 128 * program 0] of [.., .., M, N], strides [c_head, c_batch, N, 1]
@@ -67,6 +68,7 @@ tile.kernel @batched(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64, tile.name
 
 // A coordinate that may be negative reads before the tensor, where the copy engine would read zeros.
 // PLAN: backwards: blocks
+// PLAN-NEXT: one product (ProductKernel)
 // PLAN-NEXT: a: copied by threads, 16 bytes at a time along dimension 1, for a coordinate may be negative
 // PLAN-NEXT: b: copied by threads, 16 bytes at a time along dimension 1, for a coordinate may be negative
 tile.kernel @backwards(%a: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %c: !tile.ptr<f16> {tile.divisibility = 16 : i64}, %K: i64 {tile.divisibility = 16 : i64}) {

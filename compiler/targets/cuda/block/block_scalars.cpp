@@ -117,17 +117,18 @@ BlockEmitter::Parts BlockEmitter::partsOf(Value value) {
       remember(value, parts); // what comes next takes it from there
     return parts;
   }
-  if (auto none = value.getDefiningOp<block::NoneOp>()) {
-    if (isa<block::SlotType>(none.getType()))
-      return {i32(0), b.getFalse()};
-    RankedTensorType tile = cast<block::PendingType>(none.getType()).getTile();
-    return Parts(block::layoutOf(tile).getLayout().extent(layout::Register),
-                 llvm::Constant::getNullValue(e.valueType(tile.getElementType())));
+  if (!value.getDefiningOp<block::NoneOp>()) {
+    if (Operation *op = value.getDefiningOp())
+      fail(op, "is used where there is nothing of it");
+    failed = true; // what follows goes on with as many parts
   }
-  if (Operation *op = value.getDefiningOp())
-    fail(op, "is used where there is nothing of it");
-  failed = true;
-  return {};
+  if (isa<block::SlotType>(value.getType()))
+    return {i32(0), b.getFalse()};
+  if (auto pending = dyn_cast<block::PendingType>(value.getType()))
+    if (block::LayoutAttr layout = block::layoutOf(pending.getTile()))
+      return Parts(layout.getLayout().extent(layout::Register),
+                   llvm::Constant::getNullValue(e.valueType(pending.getTile().getElementType())));
+  return {i32(0)};
 }
 
 void BlockEmitter::when(llvm::Value *condition, llvm::function_ref<void()> then) {

@@ -53,6 +53,7 @@ private:
 
 void print(PlanText &text, const block::ProductKernel &found, const block::Schedule &schedule) {
   const block::BoxProduct &product = found.product;
+  text.stream << "  one product (ProductKernel): a times b, boxes of the first step; c: what is stored\n";
   bool swapped = product.swapped;
   for (bool second : {false, true}) {
     bool own = second != swapped; // the factor of the tensor cores' product
@@ -74,6 +75,7 @@ void print(PlanText &text, const block::ProductKernel &found, const block::Sched
 }
 
 void print(PlanText &text, const block::LoopKernel &found, const block::Schedule &schedule) {
+  text.stream << "  products in loops (LoopKernel): of each a times b, boxes of any step; c: what is stored\n";
   for (const block::BoxProduct &dot : found.dots) {
     if (dot.loadedA)
       text.factor("a", dot.a, dot.fetchedA);
