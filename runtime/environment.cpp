@@ -1,6 +1,7 @@
 #include "tilery/environment.h"
 #include "tilery/bundle.h"
 #include "tilery/diagnostic.h"
+#include "tilery/gpu_memory.h"
 #include <algorithm>
 #include <atomic>
 #include <cctype>
@@ -213,8 +214,16 @@ void warnOfUnknownVariables() {
   }
 }
 
+/// Only the binding of `./run` emulates a GPU: elsewhere a program would take the CPU's code for the GPU's.
+static void warnOfNoEmulator() {
+  static std::atomic<bool> told{false};
+  if (!gpuInHostMemory && !environmentText("TILERY_EMULATE").value_or("").empty() && !told.exchange(true))
+    std::fprintf(stderr, "tilery: TILERY_EMULATE does nothing here: no GPU is emulated but in programs that ./run starts\n");
+}
+
 void checkEnvironment() {
   warnOfUnknownVariables();
+  warnOfNoEmulator();
   for (const EnvironmentVariable &variable : table)
     checked(variable);
 }

@@ -9,7 +9,7 @@ namespace tilery::block {
 
 void explain(tile::KernelOp kernel, const std::string &text) {
   bool prints = environmentSwitch("TILERY_EXPLAIN");
-  if (!prints && !explain::wanted())
+  if ((!prints && !explain::wanted()) || explain::isAside())
     return;
   std::string place;
   Operation *product = kernel;

@@ -34,6 +34,16 @@ def _choice() -> str:
         raise SystemExit(f"tilery: {wrong}") from None
 
 
+def _emulated() -> str:
+    """The GPU that this process emulates; empty: none, whatever TILERY_EMULATE says."""
+    asked = os.environ.get("TILERY_EMULATE", "")
+    if not asked:
+        return ""
+    from tilery import _native
+
+    return asked if _native.gpu_count() else ""
+
+
 def install() -> None:
     """Applies the rule if it holds here; torch itself is changed when, and only when, the program imports it."""
     global _active
@@ -42,8 +52,10 @@ def install() -> None:
         return
     _active = True
     if os.environ.get("TILERY_COMPAT") != "told":  # children of a process that has said it stay silent
-        reason = "TILERY_DEVICE=cpu" if choice else "no GPU here"
-        told.later(f'tilery: {reason}: the device "cuda" means the CPU in this process')
+        emulated = _emulated()
+        reason = f"TILERY_EMULATE={emulated}" if emulated else "TILERY_DEVICE=cpu" if choice else "no GPU here"
+        rest = ", whose launches an emulated GPU runs" if emulated else ""
+        told.later(f'tilery: {reason}: the device "cuda" means the CPU in this process{rest}')
     _after("torch", _apply)
 
 

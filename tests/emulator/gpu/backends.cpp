@@ -1,5 +1,6 @@
 // The list of targets of the binding whose GPU is emulated, in place of compiler/backends.cpp: code for the GPU that is here is the CPU's.
 #include "compiler/driver.h"
+#include "compiler/explain/findings.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/verify_code.h"
 #include "compiler/targets/cpu/cpu.h"
@@ -32,6 +33,7 @@ public:
     cuda::Options options = cuda::optionsOf(wanted);
     Translation texts;
     if (wanted.wantLLVM || wanted.wantAsm || wanted.wantPlan || wanted.wantBlock) { // the GPU's own
+      explain::Aside before;                                                        // the code that runs says the same
       OwningOpRef<ModuleOp> copy(source.clone());
       FailureOr<Translation> real = cuda::compileModule(*copy, options);
       if (failed(real))

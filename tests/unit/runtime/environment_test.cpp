@@ -136,3 +136,13 @@ TEST(EnvironmentDeathTest, MisspeltNamesAreNamedOnce) {
       ask(), testing::ExitedWithCode(0),
       "^tilery: the environment variable 'TILERY_CACHEDIR' is not known and does nothing; did you mean TILERY_CACHE_DIR\\?\n$");
 }
+
+TEST(Environment, AskingForTheEmulatorWhereThereIsNoneIsToldOnce) {
+  Set set("TILERY_EMULATE", "sm_90a");
+  testing::internal::CaptureStderr();
+  checkEnvironment();
+  checkEnvironment();
+  std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("TILERY_EMULATE does nothing here"), std::string::npos) << text;
+  EXPECT_EQ(text.find("TILERY_EMULATE"), text.rfind("TILERY_EMULATE")) << text;
+}
