@@ -54,6 +54,41 @@ def test_named_files_are_there(page):
                     assert [*ROOT.glob(name), *ROOT.glob(name + ".*")], name
 
 
+CODE = {".cpp", ".h", ".td", ".py", ".sh", ".txt", ".cmake", ".mlir", ".toml", ".yml", ".c"}
+# A placeholder, and words of tools that no source names.
+FOREIGN = {"runX", "pre-commit", "sanitize-address", "sanitize-thread", "CCACHE_SLOPPINESS", "pch_defines", "time_macros"}
+
+
+def known_names():
+    """Words of the sources, and names of files and folders without their endings."""
+    paths = [path for path in [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]]
+    read = [path for path in paths if path.is_file() and path != Path(__file__) and path.suffix in CODE]
+    text = "\n".join(path.read_text(errors="ignore") for path in [*read, ROOT / "run"])
+    names = {part for path in paths for part in path.relative_to(ROOT).with_suffix("").parts}
+    return names | set(re.findall(r"[\w-]+", text)) | set(re.findall(r"\w+", text))
+
+
+def test_what_hacking_names_is_there():
+    """Every word in backticks is a word of the sources, or the name of a file or folder."""
+    page = re.sub(r"```.*?```", "", (ROOT / "HACKING.md").read_text(), flags=re.S)
+    known = known_names() | FOREIGN
+    assert {"findAnyKernel", "find_product"} <= known and "findEveryKernel" not in known
+    missing = []
+    for code in re.findall(r"`([^`\n]+)`", page):
+        for word in re.findall(r"[A-Za-z_][\w-]*", code):
+            if word not in known and word.replace("-", "_") not in known:
+                missing.append(f"{word} in `{code}`")
+    assert not missing, "\n".join(missing)
+
+
+def test_commands_that_pages_name_are_there():
+    commands = set(re.findall(r"^    (\w+)\) ", (ROOT / "run").read_text(), re.M))
+    assert {"test", "gate", "docs"} <= commands
+    for page in ("HACKING.md", "CONTRIBUTING.md", "README.md", "docs/reference/releasing.md"):
+        named = re.findall(r"`\./run (\w+)", (ROOT / page).read_text())
+        assert named and not set(named) - commands, (page, set(named) - commands)
+
+
 def test_the_page_of_functions_in_cpp_has_all_of_the_header():
     header = (ROOT / "include/tilery/language.h").read_text().partition("namespace tilery {")[2]
     head = "(?:template <typename T> |constexpr )?(?:Tile|void|Param|int64_t) (?:operator)?"
