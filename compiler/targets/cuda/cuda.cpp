@@ -46,6 +46,7 @@ FailureOr<Translation> emitKernels(ModuleOp source, const Options &options, lowe
     if (failed(info))
       return failure();
     Progress::step("planning");
+    explain::beginKernel();
     if (options.fpContract)
       roundSums(kernel);
     OwningOpRef<ModuleOp> blocks;
