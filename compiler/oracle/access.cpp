@@ -22,15 +22,23 @@ static void report(Interpreter &in, Operation *op, const Places &places, int64_t
 
 void loadLane(Interpreter &in, Operation *op, const Places &places, Tile &to, int64_t lane, AccessKind kind) {
   Memory::Problem problem;
-  in.run.memory.load(to, lane, places.address[lane], op, kind, in.program, problem);
+  uint64_t address = places.address[lane];
+  in.run.memory.load(to, lane, address, op, kind, in.program, problem);
   report(in, op, places, lane, problem);
+  in.besideIterations(
+      op, 0, [&](Iterations &loop) { return loop.read(address, kind); },
+      [&] { return "reads " + in.run.memory.nameOf(address, op); });
 }
 
 void storeLane(Interpreter &in, Operation *op, const Places &places, const Tile &value, int64_t lane, AccessKind kind) {
   Memory::Problem problem;
   in.requireDefined(value, lane);
-  in.run.memory.store(places.address[lane], value, lane, op, kind, in.program, problem);
+  uint64_t address = places.address[lane];
+  bool changes = in.run.memory.store(address, value, lane, op, kind, in.program, problem);
   report(in, op, places, lane, problem);
+  in.besideIterations(
+      op, 0, [&](Iterations &loop) { return loop.write(address, kind, changes); },
+      [&] { return "writes " + in.run.memory.nameOf(address, op); });
 }
 
 Tile loadAll(Interpreter &in, Operation *op, const Places &places, AccessKind kind) {

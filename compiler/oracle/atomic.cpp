@@ -108,8 +108,7 @@ static void elementUpdate(Interpreter &in, tile::ElementUpdateOp op) {
   const Tile &value = in.tile(op.getValue());
   in.requireDefined(value, 0);
   Tile old(buffer.element, {}), now(buffer.element, {});
-  int64_t byte = byteOf(buffer, at);
-  readBuffer(op, buffer, byte, old, 0);
+  readElement(in, op, buffer, at, AccessKind::Atomic, old);
   now.lanes[0] = update(op.getKind(), buffer.element, old.lanes[0], value.lanes[0]);
   if (in.run.options.shadow) {
     // Iterations come in any order: sums of floats are rounded, and what was there before is not determined at all.
@@ -119,7 +118,7 @@ static void elementUpdate(Interpreter &in, tile::ElementUpdateOp op) {
       now.setRange(0, unknown());
     old.setRange(0, unknown());
   }
-  writeBuffer(buffer, byte, now, 0);
+  writeElement(in, op, buffer, at, AccessKind::Atomic, now);
   in.set(op.getResult(), std::move(old));
 }
 

@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace tilery::oracle {
 
-int64_t byteOf(const Buffer &buffer, ArrayRef<int64_t> at) {
+/// Where an element lies in its storage; -1 if it does not exist.
+static int64_t byteOf(const Buffer &buffer, ArrayRef<int64_t> at) {
   if (!buffer.exists)
     return -1;
   int64_t byte = buffer.offset;
@@ -24,7 +25,7 @@ static Unwritten originAt(const Storage &storage, int64_t byte, Operation *now) 
   return known == storage.origins.end() ? Unwritten{now} : known->second;
 }
 
-void readBuffer(Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int64_t lane) {
+static void readBuffer(Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int64_t lane) {
   if (byte < 0)
     return;
   Storage &storage = *buffer.storage;
@@ -35,7 +36,7 @@ void readBuffer(Operation *op, const Buffer &buffer, int64_t byte, Tile &to, int
     to.setRange(lane, known->second);
 }
 
-void writeBuffer(const Buffer &buffer, int64_t byte, const Tile &from, int64_t lane) {
+static void writeBuffer(const Buffer &buffer, int64_t byte, const Tile &from, int64_t lane) {
   if (byte < 0)
     return;
   Storage &storage = *buffer.storage;
@@ -105,6 +106,7 @@ static void alloc(Interpreter &in, tile::AllocOp op) {
   buffer.storage->bytes.resize(bytes, 0xCB); // contents are undefined: nothing should look right by luck
   if (in.run.options.debug)
     buffer.storage->written.resize(bytes);
+  buffer.storage->loops = op.getType().getSpace() == tile::Space::local ? SIZE_MAX : in.loops.size();
   in.set(op.getResult(), std::move(buffer));
 }
 
@@ -154,6 +156,37 @@ void checkInside(Interpreter &in, Operation *op, const Buffer &buffer, ArrayRef<
               {}, Diagnostic::Kind::Index);
 }
 
+static std::string elementText(const char *does, ArrayRef<int64_t> at) {
+  std::string text;
+  for (int64_t index : at)
+    text += (text.empty() ? "" : ", ") + std::to_string(index);
+  return std::string(does) + " element [" + text + "] of a buffer";
+}
+
+static uint64_t addressOf(const Buffer &buffer, int64_t byte) { return uint64_t(buffer.storage->bytes.data() + byte); }
+
+void readElement(Interpreter &in, Operation *op, const Buffer &buffer, ArrayRef<int64_t> at, AccessKind kind, Tile &to) {
+  int64_t byte = byteOf(buffer, at);
+  readBuffer(op, buffer, byte, to, 0);
+  if (byte >= 0)
+    in.besideIterations(
+        op, buffer.storage->loops, [&](Iterations &loop) { return loop.read(addressOf(buffer, byte), kind); },
+        [&] { return elementText("reads", at); });
+}
+
+void writeElement(Interpreter &in, Operation *op, const Buffer &buffer, ArrayRef<int64_t> at, AccessKind kind, const Tile &from) {
+  int64_t byte = byteOf(buffer, at);
+  if (byte < 0)
+    return;
+  auto *bits = reinterpret_cast<const void *>(addressOf(buffer, byte));
+  uint64_t before = readElement(buffer.element, bits);
+  writeBuffer(buffer, byte, from, 0);
+  bool changes = readElement(buffer.element, bits) != before;
+  in.besideIterations(
+      op, buffer.storage->loops, [&](Iterations &loop) { return loop.write(addressOf(buffer, byte), kind, changes); },
+      [&] { return elementText("writes", at); });
+}
+
 void addBufferHandlers(Handlers &table) {
   table.add<tile::AllocOp>(alloc);
   table.add<tile::SubviewOp>(subview);
@@ -171,14 +204,14 @@ void addBufferHandlers(Handlers &table) {
     Shape at = indicesOf(in, op.getIndices());
     checkInside(in, op, buffer, at, "reads");
     Tile result(buffer.element, {});
-    readBuffer(op, buffer, byteOf(buffer, at), result, 0);
+    readElement(in, op, buffer, at, AccessKind::Plain, result);
     in.set(op.getResult(), std::move(result));
   });
   table.add<tile::ElementStoreOp>([](Interpreter &in, tile::ElementStoreOp op) {
     const Buffer &buffer = in.as<Buffer>(op.getBuffer());
     Shape at = indicesOf(in, op.getIndices());
     checkInside(in, op, buffer, at, "writes");
-    writeBuffer(buffer, byteOf(buffer, at), in.tile(op.getValue()), 0);
+    writeElement(in, op, buffer, at, AccessKind::Plain, in.tile(op.getValue()));
   });
 }
 

@@ -111,6 +111,17 @@ void Interpreter::fail(Operation *op, std::string message, std::string hint, Dia
   throw Error({kind, std::move(message), std::move(hint), sourceChain(op->getLoc())});
 }
 
+void Interpreter::besideIterations(Operation *op, size_t outer, llvm::function_ref<std::string(Iterations &)> access,
+                                   llvm::function_ref<std::string()> does) const {
+  for (size_t i = outer; i < loops.size(); ++i)
+    if (std::string other = access(*loops[i]); !other.empty())
+      fail(
+          op,
+          "program " + programText() + ", iteration " + loops[i]->numberText() + " of a parallel loop " + does() + ", " + other,
+          "iterations of a parallel loop have no order: write to other memory than the loop reads, use a serial loop, or atomics",
+          Diagnostic::Kind::Index);
+}
+
 void Interpreter::await(Operation *op, std::string what, const std::function<bool()> &condition) {
   auto entry = run.waiting.insert(run.waiting.end(), Waiting{op, std::move(what)});
   run.scheduler.waitUntil(condition);

@@ -1,6 +1,7 @@
 #pragma once
 // Executes ops on frames of values. One Interpreter is one thread of control of one program.
 #include "compiler/oracle/fiber.h"
+#include "compiler/oracle/iterations.h"
 #include "compiler/oracle/memory.h"
 #include "compiler/oracle/shadow.h"
 #include <deque>
@@ -106,7 +107,8 @@ public:
   unsigned thread = 0;
   BlockState *block = nullptr; ///< of kernels in block IR
   RoleState *role = nullptr;
-  bool returns = false; ///< the program ends here (`block.return_if`)
+  bool returns = false;                           ///< the program ends here (`block.return_if`)
+  std::vector<std::unique_ptr<Iterations>> loops; ///< debug: the parallel loops around, outermost first
 
   explicit Interpreter(Run &run) : run(run), slots(run.number.size()) {}
   /// A thread beside `parent`: sees its values, defines its own.
@@ -135,6 +137,10 @@ public:
   [[noreturn]] void fail(mlir::Operation *op, std::string message, std::string hint = {},
                          Diagnostic::Kind kind = Diagnostic::Kind::Runtime) const;
   std::string programText() const;
+  /// Tells the parallel loops around, all but the `outer` outermost ones, of an access; fails where another iteration is in its way.
+  /// `does`: what the message calls the access.
+  void besideIterations(mlir::Operation *op, size_t outer, llvm::function_ref<std::string(Iterations &)> access,
+                        llvm::function_ref<std::string()> does) const;
 
 private:
   Interpreter *parent = nullptr;

@@ -145,7 +145,7 @@ void Memory::load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op,
       to.setRange(lane, to.element.isFloat() ? known->second : Interval{-__builtin_inf(), __builtin_inf()});
 }
 
-void Memory::store(uint64_t address, const Tile &value, int64_t lane, mlir::Operation *op, AccessKind kind, int64_t program,
+bool Memory::store(uint64_t address, const Tile &value, int64_t lane, mlir::Operation *op, AccessKind kind, int64_t program,
                    Problem &problem) {
   unsigned bytes = value.element.bytes();
   uint64_t before = 0;
@@ -155,14 +155,14 @@ void Memory::store(uint64_t address, const Tile &value, int64_t lane, mlir::Oper
     block = find(address, bytes);
     if (!block) {
       problem = {outside(address, "writes"), {}};
-      return;
+      return false;
     }
     std::memcpy(&before, bits, bytes);
   }
   writeElement(value.element, bits, value.lanes[lane]);
+  bool changes = block && std::memcmp(&before, bits, bytes) != 0;
   if (block) {
     uint64_t first = address - block->allocation.address;
-    bool changes = std::memcmp(&before, bits, bytes) != 0;
     for (Cell &cell : cellsOf(*block, first, bytes)) {
       int64_t writer = races.writerBesideWrite(cell, program, kind, changes);
       int64_t reader = writer >= 0 ? -1 : races.readerBesideWrite(cell, program, kind, changes);
@@ -183,6 +183,7 @@ void Memory::store(uint64_t address, const Tile &value, int64_t lane, mlir::Oper
     else
       options.shadow->memory[address] = range;
   }
+  return changes;
 }
 
 void Memory::acquire(uint64_t address, int64_t program) {

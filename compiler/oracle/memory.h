@@ -15,7 +15,8 @@ public:
   };
   /// One element; `program`: the linear id of who reads.
   void load(Tile &to, int64_t lane, uint64_t address, mlir::Operation *op, AccessKind kind, int64_t program, Problem &problem);
-  void store(uint64_t address, const Tile &value, int64_t lane, mlir::Operation *op, AccessKind kind, int64_t program,
+  /// True in debug mode if the element has other bits now.
+  bool store(uint64_t address, const Tile &value, int64_t lane, mlir::Operation *op, AccessKind kind, int64_t program,
              Problem &problem);
   /// "element 3 of 'x'"; of all arguments that the address belongs to, first the one that the op goes through.
   std::string nameOf(uint64_t address, mlir::Operation *op) const;

@@ -65,6 +65,7 @@ struct Storage {
   std::vector<uint8_t> written;                   ///< one flag a byte; debug mode only
   std::unordered_map<int64_t, Unwritten> origins; ///< by byte: of what was stored there though nobody had written it
   std::unordered_map<int64_t, Interval> ranges;
+  size_t loops = 0; ///< debug: so many parallel loops, from the outermost one, have one for each iteration
 };
 /// A window of a storage: element (i_0, ...) lies at offset + sum i_d * strides[d] bytes if lo[d] <= i_d < hi[d] for all d.
 struct Buffer {

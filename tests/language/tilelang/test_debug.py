@@ -52,7 +52,76 @@ def ragged(A: T.Tensor((8,), "float32")):
         T.copy(a, A[2])
 
 
+@T.prim_func
+def next_element(A: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        for i in T.Parallel(7):
+            A[i] = A[i] + A[i + 1] + 1
+
+
+@T.prim_func
+def mirrored(A: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        for i in T.Parallel(8):
+            A[i] = i
+            A[7 - i] = A[i] + 3
+
+
+@T.prim_func
+def one_for_all(A: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        for i, j in T.Parallel(2, 4):
+            A[0] = i * 4 + j
+
+
+@T.prim_func
+def element_before(A: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        a = T.alloc_shared((8,), "float32")
+        T.fill(a, 1)
+        for i in T.Parallel(8):
+            if i > 0:
+                a[i] = a[i] + a[i - 1]
+        T.copy(a, A)
+
+
+@T.prim_func
+def column_of_pairs(A: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        a = T.alloc_fragment((2, 4), "float32")
+        T.fill(a, 1)
+        for i, j in T.Parallel(2, 4):
+            a[i, j] = a[1 - i, j] + j
+        for i, j in T.Parallel(2, 4):
+            A[i * 4 + j] = a[i, j]
+
+
+@T.prim_func
+def without_a_race(A: T.Tensor((8,), "float32")):
+    with T.Kernel(1):
+        a, count = T.alloc_shared((8,), "float32"), T.alloc_shared((1,), "int32")
+        own, step = T.alloc_local((2,), "float32"), T.alloc_var("float32")
+        T.fill(a, 1)
+        T.clear(count)
+        for i in T.Parallel(8):
+            own[0] = A[i]
+            own[1] = own[0] + 1
+            step = own[1] * 2
+            a[i] = a[i] + step  # its own element
+            T.atomic_add(count[0], 1)
+            A[0] = A[0]  # leaves it as it is
+        for i in T.Parallel(8):
+            a[i // 8] = 5  # all write one value
+        for i in T.Parallel(8):
+            A[i] = a[7 - i] + count[0]
+
+
 WRONG = {
+    next_element: (4, IndexError, "iteration 1 of a parallel loop writes element 1 of 'A', which iteration 0 reads"),
+    mirrored: (4, IndexError, "of a parallel loop writes element 4 of 'A', which iteration"),
+    one_for_all: (4, IndexError, "iteration (0, 1) of a parallel loop writes element 0 of 'A', which iteration (0, 0) also"),
+    element_before: (7, IndexError, "iteration 2 of a parallel loop reads element [1] of a buffer, which iteration 1 writes"),
+    column_of_pairs: (6, IndexError, "iteration (1, 1) of a parallel loop reads element [0, 1] of a buffer, which iteration (0,"),
     uninitialised: (4, RuntimeError, "uses a value that nothing has written before it is read here"),
     copied: (5, RuntimeError, "uses a value that nothing has written before it is read here"),
     race: (4, IndexError, "writes element 0 of 'A', which program 0 also writes"),
@@ -67,6 +136,12 @@ def test_reports_the_line(program):
         tilelang.compile(program)(torch.zeros(8), debug=True)
     assert isinstance(caught.value, Error) and words in str(caught.value)
     assert caught.value.chain[0][:2] == (__file__, program.function.__code__.co_firstlineno + line)
+
+
+def test_iterations_that_do_not_meet():
+    a = torch.zeros(8)
+    tilelang.compile(without_a_race)(a, debug=True)
+    assert a.tolist() == [3 + 8] * 7 + [5 + 8]
 
 
 def test_what_tensors_bound_is_no_error():
