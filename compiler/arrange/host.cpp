@@ -1,4 +1,5 @@
 // The host function of an arranged kernel: it checks a call and launches.
+#include "compiler/builder/inner_sizes.h"
 #include "tilery/arrange_ir.h"
 #include <algorithm>
 
@@ -42,7 +43,9 @@ public:
     }
     for (size_t d = 0; d < mine.size(); ++d)
       if (!simplify(mine[d]).equals(simplify(theirs[d])))
-        b.hostCheck(value(mine[d]), sizes[d], what + " in dimension " + std::to_string(d) + " of the outermost level");
+        b.hostCheck(value(mine[d]), sizes[d],
+                    what + " in dimension " + std::to_string(d) + " of the outermost level" +
+                        sources(mine[d], first, theirs[d], p));
   }
 
   /// Dimensions that are cut in the same way along one dimension of the grid must have one size: else elements of the larger one meet none
@@ -79,6 +82,22 @@ public:
       }
   }
 
+  /// Elements of the larger factor meet none of the smaller one, which read as 0, unless the arrangement says what they are.
+  void checkInnerSizes(const std::string &kernel) {
+    for (const InnerSizes &each : innerSizesOf(passed.front(), kernel)) {
+      auto left = extents.find(each.left), right = extents.find(each.right);
+      if (left == extents.end() || right == extents.end())
+        continue;
+      Value sizes[2] = {passed[each.left], passed[each.right]};
+      for (Value &size : sizes)
+        if (each.most)
+          size = b.binary(BinaryOp::Min, size, number(*each.most));
+      b.hostCheck(sizes[0], sizes[1],
+                  "arguments `" + left->second->name + "` and `" + right->second->name + "` " + differentInnerSizes +
+                      ": {0} and {1} elements");
+    }
+  }
+
   void launch(const std::string &kernel, const Tensor &grid) {
     std::vector<Value> axes = values(grid.shape());
     std::ranges::reverse(axes);
@@ -100,6 +119,21 @@ public:
   }
 
 private:
+  /// Whose sizes give the numbers of programs, where it is not each one's own: the one that is wrong may be neither.
+  std::string sources(const Symbol &mine, const Parameter &first, const Symbol &theirs, const Parameter &p) {
+    std::string text[2];
+    auto owners = [&](const Symbol &size, std::string &names) {
+      for (const Parameter &each : parameters)
+        for (size_t d = 0; d < each.rank(); ++d)
+          for (const Symbol &name : size.names())
+            if (name.name().text == each.sizeName(d) && names.find("`" + each.name + "`") == std::string::npos)
+              names += (names.empty() ? "`" : ", `") + each.name + "`";
+    };
+    owners(mine, text[0]);
+    owners(theirs, text[1]);
+    bool own = text[0] == "`" + first.name + "`" && text[1] == "`" + p.name + "`";
+    return own || text[0].empty() || text[1].empty() ? "" : ", by the sizes of " + text[0] + " and of " + text[1];
+  }
   Value number(int64_t value) { return b.constant(Literal(value), DType::I64); }
   Value product(const std::vector<Value> &values) {
     Value total = number(1);
@@ -125,6 +159,9 @@ private:
     for (size_t d = 0; d < p.extents.size(); ++d)
       extents.push_back(b.hostExtent(handle.tensor, d));
     passed.push_back(b.hostPointer(handle.tensor));
+    if (std::holds_alternative<std::monostate>(p.tensor.source().other))
+      for (size_t d = 0; d < extents.size(); ++d)
+        this->extents[passed.size() + d] = &p;
     passed.insert(passed.end(), extents.begin(), extents.end());
     for (size_t d = 0; d < p.strides.size(); ++d)
       if (p.strides[d] != 1)
@@ -156,14 +193,15 @@ private:
   Builder &b;
   const std::vector<Parameter> &parameters;
   Environment environment;
-  std::vector<Value> passed; // to the kernel
+  std::vector<Value> passed;                   // to the kernel
+  std::map<size_t, const Parameter *> extents; // by position among these: of tensors that do not say what lies outside
   std::map<std::string, Value> counts;
 };
 
 } // namespace
 
 void buildHost(Builder &builder, const std::string &kernel, const std::string &hostName, const std::vector<Parameter> &parameters,
-               size_t first, const std::vector<size_t> &placed, bool sizes) {
+               size_t first, const std::vector<size_t> &placed, bool sizes, bool innerSizes) {
   Host host(builder, parameters);
   host.begin(hostName);
   const Parameter &grid = parameters[first];
@@ -175,6 +213,8 @@ void buildHost(Builder &builder, const std::string &kernel, const std::string &h
       host.checkGrid(parameters[k], grid);
   if (sizes)
     host.checkSizes(placed);
+  if (innerSizes)
+    host.checkInnerSizes(kernel);
   host.launch(kernel, grid.tensor);
 }
 

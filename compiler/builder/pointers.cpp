@@ -30,6 +30,17 @@ void Builder::Impl::failAddress(const std::string &wanted, const Value &pointer)
   self.fail(Diagnostic::Kind::Type, wanted + ", and " + got, hint);
 }
 
+/// What is no integer; the pointer may be a number's that was passed as an array.
+[[noreturn]] static void failOffset(Builder &self, Policy policy, const Value &pointer, const Value &offset) {
+  std::string name = argumentOf(toMlir(pointer.handle)), hint;
+  if (policy == Policy::Triton) {
+    hint = "divide integers with //";
+    if (!name.empty() && mlir::isa<mlir::BlockArgument>(toMlir(pointer.handle)))
+      hint += "; if `" + name + "` is meant to be a number, launch with " + name + spelling().scalarOf;
+  }
+  self.fail(Diagnostic::Kind::Type, "an offset of a pointer must be an integer, this one is " + offset.type.str(), hint);
+}
+
 void Builder::requireNumbers(const Value &value, const std::string &what) {
   if (value.type.pointer)
     impl->failAddress(what + " takes numbers", value);
@@ -40,7 +51,7 @@ Value Builder::Impl::offsetPointer(BinaryOp op, const Value &pointer, const Oper
   if (value.type.pointer)
     failAddress("cannot add pointers together: an offset is an integer", value);
   if (!isInteger(value.dtype()) && !isBool(value.dtype()))
-    self.fail(Diagnostic::Kind::Type, std::string("an offset of a pointer must be an integer, this one is ") + value.type.str());
+    failOffset(self, policy, pointer, value);
   if (isUnsigned(value.dtype()) || isBool(value.dtype()))
     value = self.cast(value, DType::I64);
   if (op == BinaryOp::Sub)

@@ -44,4 +44,25 @@ MemoryUse memoryUseOf(ModuleOp module) {
   return use;
 }
 
+bool readsInVain(ModuleOp module) {
+  bool reads = false;
+  auto isSeen = [](Operation *op) {
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!effects) // regions are walked; what ends them does nothing
+      return !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !op->hasTrait<OpTrait::IsTerminator>();
+    SmallVector<MemoryEffects::EffectInstance> found;
+    effects.getEffects(found);
+    return llvm::any_of(found, [](const MemoryEffects::EffectInstance &effect) {
+      return isa<MemoryEffects::Write>(effect.getEffect()) && effect.getResource() != tile::BufferMemory::get();
+    });
+  };
+  auto walk = [&](Operation *op) {
+    reads |= isa<tile::LoadOp>(op);
+    return isSeen(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  bool seen = llvm::any_of(module.getOps<tile::KernelOp>(),
+                           [&](tile::KernelOp kernel) { return kernel.getBody().walk(walk).wasInterrupted(); });
+  return reads && !seen;
+}
+
 } // namespace tilery::count

@@ -21,4 +21,7 @@ struct MemoryUse {
 /// module: after the passes of a CPU.
 MemoryUse memoryUseOf(mlir::ModuleOp module);
 
+/// Does the module's kernel read memory, and do nothing that anybody sees?
+bool readsInVain(mlir::ModuleOp module);
+
 } // namespace tilery::count

@@ -93,12 +93,15 @@ std::vector<std::optional<Located>> beginKernel(Builder &builder, const std::str
 
 /// What the check of grids says that fails; `masked` is for such calls.
 inline constexpr const char *differentGrids = "are arranged for different grids";
+/// What the check of the factors of products says.
+inline constexpr const char *differentInnerSizes = "are multiplied, and have different inner sizes";
 
 std::vector<HostParam> hostParams(const std::vector<Parameter> &parameters);
 /// The host function `hostName` of such a kernel. It checks of the parameters `placed` that each has a tile for every program and size 1
-/// where the arrangement leaves out or repeats dimensions; `sizes`: also that what is cut into the same tiles has the same size.
+/// where the arrangement leaves out or repeats dimensions; `sizes`: also that what is cut into the same tiles has the same size;
+/// `innerSizes`: and that factors of products which are read in step have.
 void buildHost(Builder &builder, const std::string &kernel, const std::string &hostName, const std::vector<Parameter> &parameters,
-               size_t first, const std::vector<size_t> &placed, bool sizes);
+               size_t first, const std::vector<size_t> &placed, bool sizes, bool innerSizes = false);
 
 } // namespace tilery::arrange
 #pragma GCC visibility pop

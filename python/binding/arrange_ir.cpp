@@ -74,6 +74,7 @@ std::vector<Parameter> toParameters(nb::handle arguments) {
 
 void bindKernels(nb::module_ &m) {
   m.attr("DIFFERENT_GRIDS") = differentGrids;
+  m.attr("DIFFERENT_INNER_SIZES") = differentInnerSizes;
   nb::class_<Located>(m, "Located", "What an argument is inside the kernel.")
       .def_ro("value", &Located::value)
       .def_ro("extents", &Located::extents)
@@ -93,9 +94,9 @@ void bindKernels(nb::module_ &m) {
   m.def(
       "build_host",
       [](Builder &builder, const std::string &kernel, const std::string &hostName, nb::handle arguments, size_t first,
-         const std::vector<size_t> &placed,
-         bool sizes) { buildHost(builder, kernel, hostName, toParameters(arguments), first, placed, sizes); },
-      "builder"_a, "kernel"_a, "host_name"_a, "arguments"_a, "first"_a, "placed"_a, "sizes"_a);
+         const std::vector<size_t> &placed, bool sizes,
+         bool innerSizes) { buildHost(builder, kernel, hostName, toParameters(arguments), first, placed, sizes, innerSizes); },
+      "builder"_a, "kernel"_a, "host_name"_a, "arguments"_a, "first"_a, "placed"_a, "sizes"_a, "inner_sizes"_a);
   m.def(
       "host_parameters",
       [](nb::handle arguments) {

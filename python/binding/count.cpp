@@ -123,6 +123,13 @@ void bindCount(nb::module_ &m) {
       .def_ro("signals", &count::MemoryUse::signals, "Other devices or the host may wait for them.")
       .def_ro("prints", &count::MemoryUse::prints);
   m.def("memory_use", memoryUse, "module"_a, "Of all kernels of a module.");
+  m.def(
+      "reads_in_vain",
+      [](Module &module) {
+        std::lock_guard lock(module.get().mutex);
+        return count::readsInVain(*module.get().module);
+      },
+      "module"_a, "Does its kernel read memory, and do nothing that anybody sees?");
   m.def("count", countKernel, "module"_a, "kernel"_a, "grid"_a, "slots"_a, "on_cpu"_a,
         "What the programs of a launch read, write and compute; no memory is read.");
   m.def("count_host", countHost, "module"_a, "host"_a, "args"_a, "on_cpu"_a, "The same of each launch of a host function.");

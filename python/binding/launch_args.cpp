@@ -245,6 +245,7 @@ struct TypeReader {
   bool index = false;     ///< number: it is an integer
   bool flag = false;      ///< number: it is True or False
   bool structure = false; ///< see readArgument
+  bool masks = false;     ///< NumPy's arrays with a mask
 };
 
 PyTypeObject *lastType = nullptr; // the type that was last looked up, and what was found
@@ -270,6 +271,7 @@ const TypeReader &readerOf(PyTypeObject *type) {
     entry->second.number = !entry->second.exchange && (entry->second.index || PyType_GetSlot(type, Py_nb_float)) &&
                            !PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__dlpack__");
     entry->second.flag = fullTypeName(type).starts_with("numpy.bool"); // bool_ before NumPy 2; neither is an integer
+    entry->second.masks = PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "shrink_mask");
     entry->second.structure =
         PyType_IsSubtype(type, &PyTuple_Type) || PyObject_HasAttrString(reinterpret_cast<PyObject *>(type), "__tile_structure__");
   }
@@ -413,6 +415,9 @@ bool readPointerObject(PyObject *object, const char *name, Argument &argument, A
 
 bool readTensor(PyObject *object, const char *name, Argument &argument, ArgumentOwners &owners) {
   const TypeReader &reader = readerOf(Py_TYPE(object));
+  if (reader.masks && masksElements(object))
+    failArgument(name, "is a masked array, and kernels know no masks of NumPy",
+                 "pass " + (name + std::string(".filled(0), or ") + name) + ".data and its mask as another argument");
   argument.readOnly = argument.coded = false;
   if (isWithoutMemory(object, reader))
     failNoMemory(object, name);

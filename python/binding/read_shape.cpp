@@ -25,4 +25,11 @@ bool readShape(PyObject *object, Argument &argument, ArgumentOwners &owners) {
   return true;
 }
 
+bool masksElements(PyObject *array) {
+  nanobind::object mask = nanobind::steal(PyObject_GetAttrString(array, "mask"));
+  nanobind::object any = nanobind::steal(mask ? PyObject_CallMethod(mask.ptr(), "any", nullptr) : nullptr);
+  PyErr_Clear();
+  return any && PyObject_IsTrue(any.ptr()) == 1;
+}
+
 } // namespace tilery::python

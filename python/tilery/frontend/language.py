@@ -290,8 +290,8 @@ class Language(Regions):
         plain = self.host(value)
         return self.logical_not(plain) if self.is_value(plain) else not plain
 
-    def compare(self, operators: Sequence[str], first: Any, *thunks: Callable[[], Any]) -> Any:
-        """`a < b <= c`: every operand once, from left to right."""
+    def compare(self, operators: Sequence[str], bits: str | None, first: Any, *thunks: Callable[[], Any]) -> Any:
+        """`a < b <= c`: every operand once, from left to right. `bits`: an operator of bits between two of the comparisons."""
         left, result = first, None
         for op, thunk in zip(operators, thunks):
             if result is not None and self.is_value(self.host(result)):
@@ -300,12 +300,16 @@ class Language(Regions):
                 right = thunk()
             if thunk is not thunks[-1]:
                 right = self.kept(right)
+                self.check_chain(operators, bits, left, right)
             one = self.operate(op, left, right)
             result = one if result is None else self.and_(partial(_same, result), partial(_same, one))
             if not self.is_value(self.host(result)) and not self.host(result):
                 return result
             left = right
         return result
+
+    def check_chain(self, operators: Sequence[str], bits: str | None, left: Any, right: Any) -> None:
+        """Refuses a chain of comparisons, of whose operands two are known, in a language that has none."""
 
     def kept(self, value: Any) -> Any:
         """A value that is used twice, and is one value."""

@@ -495,7 +495,10 @@ class _Function(ast.NodeTransformer):
         values = [self.visit(v) for v in [node.left, *node.comparators]]
         operators = [_OPERATORS[type(o)] for o in node.ops]
         if len(operators) > 1:
-            return self.hook("compare", [_constant(operators), values[0], *(self.thunk(v) for v in values[1:])], node)
+            middle = [_OPERATORS[type(v.op)] for v in node.comparators[:-1] if isinstance(v, ast.BinOp)]
+            bits = next((op for op in middle if op in ("&", "|", "^")), None)
+            thunks = [self.thunk(v) for v in values[1:]]
+            return self.hook("compare", [_constant(operators), ast.Constant(bits), values[0], *thunks], node)
         if operators[0] in COMPARISONS:
             return self.hook("operate", [ast.Constant(operators[0]), *values], node)
         return self.at(ast.Compare(values[0], node.ops, values[1:]), node)

@@ -43,6 +43,9 @@ def _nearest(exception: Exception) -> str | None:
     """The attribute that may have been meant where an object has none of that name."""
     if not isinstance(exception, AttributeError) or getattr(exception, "obj", None) is None:
         return None
+    instead = getattr(exception.obj, "__tile_instead__", None)
+    if instead and (hint := instead(exception.name)):
+        return str(hint)
     return did_you_mean(exception.name, [name for name in dir(exception.obj) if name[:1] != "_"])
 
 

@@ -1,4 +1,4 @@
-"""Calls whose arguments do not fit together: of different grids, or cut into the same tiles and of different sizes."""
+"""Calls whose arguments do not fit together: of different grids, cut into the same tiles and of other sizes, or multiplied."""
 
 from __future__ import annotations
 
@@ -16,15 +16,23 @@ from ..errors import Error
 _NAMES = re.compile(r"arguments `(\w+)` and `(\w+)`")
 
 
-def warn_of_grids(kernel: str, wrong: Error) -> None:
-    """A launch goes on, as upstream's does: it says what of its tensors it leaves out."""
+def is_launched(wrong: Error) -> bool:
+    """Does a launch go on, as upstream's does, which is refused only where sizes are checked?"""
+    return arrange.DIFFERENT_GRIDS in wrong.message or arrange.DIFFERENT_INNER_SIZES in wrong.message
+
+
+def warn_of_sizes(kernel: str, wrong: Error) -> None:
+    """Such a launch says what of its tensors it leaves out."""
     found = _NAMES.match(wrong.message)
     first, other = found.groups() if found else ("x", "y")
-    text = (
-        f"kernel `{kernel}`: {wrong.message}; there is a program for each tile of `{first}`: tiles that `{other}` has beyond "
-        f"these are left as they are, those that it lacks are read as its `other` and not stored"
-    )
-    warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
+    if arrange.DIFFERENT_INNER_SIZES in wrong.message:
+        what = "what the larger one has beyond the smaller counts as multiplied by 0"
+    else:
+        what = (
+            f"there is a program for each tile of `{first}`: tiles that `{other}` has beyond these are left as they are, those "
+            f"that it lacks are read as its `other` and not stored"
+        )
+    warnings.warn(f"kernel `{kernel}`: {wrong.message}; {what}", RuntimeWarning, stacklevel=callers_level())
 
 
 def with_sizes(wrong: Error, arguments: Mapping[str, Any], arrangement: Callable[..., Any]) -> Error:

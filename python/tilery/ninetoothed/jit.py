@@ -28,7 +28,7 @@ from .compile import CompiledKernel
 from .dtype import NAMES as TYPES
 from .flattened import Flattened, seen_as
 from .forgotten import refuse_forgotten
-from .grids import warn_of_grids, with_sizes
+from .grids import is_launched, warn_of_sizes, with_sizes
 from .options import NAMES, checked, checked_name
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Kernel(OwnCopy):
         parameters += [("debug", "option", False)]
         self._launcher = _native.Launcher(self.told_name, parameters, self._compile, layout=True)
         self._choices: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._differing: set[tuple[Any, ...]] = set()  # shapes of arguments that are arranged for different grids
+        self._differing: set[tuple[Any, ...]] = set()  # shapes of arguments that do not fit together
         self._usual: set[tuple[str, ...]] = set()  # names that calls gave for which nothing is to be chosen
         self._without_elements: list[int] = []  # arguments that were meta tensors in some call: they are looked at first
         functools.update_wrapper(self, application, updated=())
@@ -236,17 +236,17 @@ class Kernel(OwnCopy):
         return self._launch(args, kwargs)
 
     def _take_grids(self, wrong: ValueError, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Returns where a call is refused for the grids of its arguments alone: such calls are launched, but told."""
+        """Returns where a call is refused for the sizes of its arguments alone: such calls are launched, but told."""
         if not isinstance(wrong, Error):
             raise wrong
         if kwargs.get("debug"):
             raise with_sizes(wrong, dict(zip(self.names, args)), self.arrangement or self.application)
-        if arrange.DIFFERENT_GRIDS not in wrong.message:
+        if not is_launched(wrong):
             raise wrong
         if len(self._differing) >= 4096:
             self._differing.clear()
         self._differing.add(_shapes(args))
-        warn_of_grids(self.told_name, wrong)
+        warn_of_sizes(self.told_name, wrong)
 
     def _rows(self, i: int, argument: Any) -> Any:
         if argument is None:

@@ -55,7 +55,8 @@ def compile_application(
                 hint=f"assign the result to one of them: `{arguments[-1].name} = ...`",
             )
         placed = [] if masked else [i for i in used if bound[i]._parameter.placed]
-        arrange.build_host(native, name, host_name(application), arguments, grid, placed, debug or checks_sizes)
+        inner = not masked and not debug  # a debug launch checks each product where it is computed
+        arrange.build_host(native, name, host_name(application), arguments, grid, placed, debug or checks_sizes, inner)
 
         return native.finish()
 

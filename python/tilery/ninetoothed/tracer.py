@@ -25,6 +25,7 @@ _FOREIGN = tuple({os.path.realpath(sysconfig.get_paths()[k]) + os.sep for k in (
 class Tracer(TileTracer):
     prepare = staticmethod(prepare)
     prefix = "ntl"
+    refuses_chains = True  # as Triton, to which upstream translates
     constant_hint = (
         "use the size of a tile, a number or a constexpr symbol; sizes of a tensor are known with "
         'Tensor(..., shape_options={"constexpr": True})'

@@ -178,3 +178,13 @@ def returns_after_a_helper(x, y):
 
     y = doubled(x)
     return y
+
+
+@wrong(whole)
+def chain_of_comparisons(x, y):
+    y = ntl.where(1 < x < 3, x, 0)
+
+
+@wrong(whole)
+def comparisons_without_parentheses(x, y):
+    y = ntl.where(x >= 1 & x.offsets(-1) < 3, x, 0)

@@ -59,6 +59,12 @@ WRONG = {
         "argument 'x_ptr' has elements of a type that tile programs do not know (buffer format 'Zf')\n"
         "  hint: pass its real and imaginary parts, x_ptr.view() of their type",
     ),
+    "masked array": (
+        lambda: add[(1,)](np.ma.masked_array(X, X > 0), X, X, 32, 32),
+        TypeError,
+        "argument 'x_ptr' is a masked array, and kernels know no masks of NumPy\n"
+        "  hint: pass x_ptr.filled(0), or x_ptr.data and its mask as another argument",
+    ),
     "array of objects": (
         lambda: add[(1,)](np.zeros(32, object), X, X, 32, 32),
         TypeError,

@@ -391,3 +391,34 @@ def philox_of_floats(x_ptr, BLOCK: tl.constexpr):
 def nothing_selected(x_ptr, BLOCK: tl.constexpr):
     x = tl.arange(0, BLOCK)
     tl.store(x_ptr + x, tl.where(x > 0, None, 1.0))
+
+
+@tileon.jit
+def comparisons_without_parentheses(x_ptr, n, BLOCK: tl.constexpr):
+    x = tl.arange(0, BLOCK)
+    tl.store(x_ptr + x, 1.0, mask=x >= 2 & x < n)
+
+
+@tileon.jit
+def float_method(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.load(x_ptr).float())
+
+
+@tileon.jit
+def indexed_pointer(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, tl.load(x_ptr[tl.arange(0, BLOCK)]))
+
+
+@tileon.jit
+def size_of_a_pointer(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, len(x_ptr))
+
+
+@tileon.jit
+def shape_of_a_pointer(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr, x_ptr.shape[0])
+
+
+@tileon.jit
+def reshape_of_the_rest(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK // 2), tl.sum(tl.arange(0, BLOCK).reshape(2, -1), 0))

@@ -63,6 +63,24 @@ def tile_for_noinline(o):
 
 
 @triton.jit
+def chain(o):
+    i = tl.arange(0, 4)
+    tl.store(o + i, 1, mask=1 <= i < 3)
+
+
+@triton.jit
+def chain_of_numbers(o, N: tl.constexpr = 4):
+    if 0 < N < 8:
+        tl.store(o, 1)
+
+
+@triton.jit
+def chain_without_parentheses(o):
+    i = tl.arange(0, 4)
+    tl.store(o + i, 1, mask=i >= 1 & i < 3)
+
+
+@triton.jit
 def scalar_for_noinline(o):
     tl.store(o, twice(tl.program_id(0) + 4))
 
@@ -73,6 +91,9 @@ REFUSED = {
     number_outside: (NameError, "Cannot access global variable NUMBER"),
     tuple_outside: (NameError, "Cannot access global variable PAIR"),
     function_inside: (UnsupportedLanguageConstruct, "nested function definition is not supported"),
+    chain: (UnsupportedLanguageConstruct, "simultaneous multiple comparison is not supported"),
+    chain_of_numbers: (UnsupportedLanguageConstruct, "simultaneous multiple comparison is not supported"),
+    chain_without_parentheses: (UnsupportedLanguageConstruct, "simultaneous multiple comparison is not supported"),
     tile_for_noinline: (NotImplementedError, "`twice` is noinline and gets a tile as argument `x`"),
 }
 

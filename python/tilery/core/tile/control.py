@@ -89,4 +89,5 @@ def assume(cond: Operand) -> None:
 
 def debug_barrier() -> None:
     """Waits for the threads of a program; a program here is one thread, whose loads come behind its stores."""
+    tracer().acts = True
     native().kernel_hints({"waits": True})

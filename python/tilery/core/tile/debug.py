@@ -11,6 +11,7 @@ from .value import Operand, called, native, plain, tensor, to_tensor, tracer
 
 def static_print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> None:
     """Prints while the kernel is compiled."""
+    tracer().acts = True
     if not tracer().dry:
         print(*(unwrap(v) for v in values), sep=sep, end=end, file=file, flush=flush)
 
@@ -37,6 +38,7 @@ def device_print(prefix: str, *args: Operand, hex: bool = False) -> None:
 
 def device_assert(cond: Operand, msg: str = "", mask: Operand | None = None) -> None:
     """Stops the launch if a condition is false; only with debug=True or TRITON_DEBUG=1."""
+    tracer().acts = True
     if tracer().debug:
         native().assert_true(plain(cond), unwrap(msg) or "device_assert failed", unwrap(mask))
 
@@ -44,6 +46,7 @@ def device_assert(cond: Operand, msg: str = "", mask: Operand | None = None) -> 
 def expect_zero(x: Operand, cond: Operand) -> tensor:
     """The tile, of which the program says that it is 0 where a condition holds; checked with debug=True or TRITON_DEBUG=1."""
     x = to_tensor(x)
+    tracer().acts = True
     if tracer().debug:
         zero = native().binary("or", native().binary("==", x, 0), native().unary("not", plain(cond)))
         native().assert_true(zero, "expect_zero: an element is not 0")

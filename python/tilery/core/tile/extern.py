@@ -84,6 +84,7 @@ def extern_elementwise(
     arguments are brought to one shape, and, where no entry has their types, to their common type."""
     given = {"lib_name": lib_name, "lib_path": lib_path, "is_pure": is_pure}
     ignore("tl.extern_elementwise", **{name: unwrap(value) for name, value in given.items()})
+    tracer().acts |= not unwrap(is_pure)
     tiles = [to_tensor(a) for a in unwrap(args)]
     for i in range(1, len(tiles)):
         tiles[0], tiles[i] = shapes.broadcast(tiles[0], tiles[i])

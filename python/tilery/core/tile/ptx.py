@@ -16,6 +16,7 @@ def inline_asm_elementwise(
     """The elements that a piece of PTX computes of those of the arguments, `pack` consecutive ones at a time. The common
     instructions are understood, on every target."""
     ignore("tl.inline_asm_elementwise", is_pure=unwrap(is_pure))
+    tracer().acts |= not unwrap(is_pure)
     pack = constant_of(pack, "inline_asm_elementwise's pack")
     several = isinstance(unwrap(dtype), (tuple, list))
     kinds = [unwrap(k) for k in (dtype if several else (dtype,))]

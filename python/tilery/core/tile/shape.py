@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...errors import error
@@ -74,7 +75,11 @@ def unsqueeze(input: tensor, dim: int) -> tensor:
 def reshape(input: Operand, *shape: Any, can_reorder: bool = False) -> tensor:
     """The elements in row-major order under another shape."""
     ignore("tl.reshape", can_reorder=unwrap(can_reorder))
-    return wrap(native().reshape(to_tensor(input), shape_of(_spread(shape))))
+    tile, sizes = to_tensor(input), shape_of(_spread(shape))
+    if sizes.count(-1) == 1:
+        rest = tile.numel // max(1, -math.prod(sizes))
+        raise error(ValueError, f"no size of a tile is -1, got {sizes}", hint=f"write it out: here it is {rest}")
+    return wrap(native().reshape(tile, sizes))
 
 
 @member

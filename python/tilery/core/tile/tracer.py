@@ -3,6 +3,7 @@
 import contextlib
 import numbers
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from ...frontend.operators import COMPARISONS
 from ...frontend.source import tree_of
 from ...frontend.structure import Number, Undefined, is_number
 from ..switches import switch
+from ..unwritten import callers_level
 from .creation import cast
 from .debug import device_print
 from .methods import tensor
@@ -83,6 +85,7 @@ class Tracer(Language):
     """One kernel being traced."""
 
     has_with = False
+    refuses_chains = False  # of comparisons of tiles, whatever the program knows the language by?
     prefix = "tl"  # what programs call the language by, in hints
     constant_hint = "annotate the parameter with tl.constexpr, or the name: `N: tl.constexpr = ...`"
 
@@ -102,6 +105,7 @@ class Tracer(Language):
         self.native = native
         self.debug = debug
         self.products = products
+        self.acts = False  # does the program more than its operations say: assert, print, wait?
         self.absent: list[str] = []  # the kernel's parameters that are None
         self.hints: Mapping[str, Any] = {}  # what the launch says beside the arguments
 
@@ -191,6 +195,19 @@ class Tracer(Language):
                 else:
                     require_operand(x, op)
         return super().operate(op, a, b)
+
+    def check_chain(self, operators: Sequence[str], bits: str | None, left: Any, right: Any) -> None:
+        """Triton has no chains. Those of other programs are Python's, but for one that nobody means: `a >= b & c < d`."""
+        first, second = operators[:2]
+        if self.narrow or self.refuses_chains and any(self.is_value(self.host(v)) for v in (left, right)):
+            hint = f"write (a {first} b) & (b {second} c)" if bits is None else f"write (a {first} b) {bits} (c {second} d)"
+            raise error(SyntaxError, "simultaneous multiple comparison is not supported", hint=f"{hint}, with the parentheses")
+        if bits and self.is_value(self.host(right)):
+            raise error(
+                SyntaxError,
+                f"`{bits}` binds before the comparisons beside it: this is a chain, a {first} (b {bits} c) {second} d",
+                hint=f"write (a {first} b) {bits} (c {second} d), with the parentheses; give `b {bits} c` a name if it is meant",
+            )
 
     def none_hint(self) -> str | None:
         """What to change where None stands for a number."""
@@ -364,4 +381,8 @@ def trace(
         result = tracer.run(function, values[:positional], dict(zip(names[positional:], values[positional:])))
         refuse_result(result, function, name, "store it through a pointer instead")
         native.end_kernel()
-        return native.finish()
+        module = native.finish()
+    if not tracer.acts and _native.reads_in_vain(module):
+        text = f"kernel `{name}` reads memory and stores nothing: a launch changes nothing; write tl.store(pointer, value)"
+        warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
+    return module

@@ -104,6 +104,26 @@ def plain(value: Any) -> Any:
     return to_tensor(value) if value is None else value
 
 
+# What arrays of NumPy and torch have, and tiles spell otherwise; `tl` stands for the language.
+_SPELLED = {
+    **{name: f"write .to(tl.{kind})" for name, kind in [("float", "float32"), ("half", "float16"), ("double", "float64")]},
+    **{name: f"write .to(tl.{kind})" for name, kind in [("int", "int32"), ("long", "int64"), ("bfloat16", "bfloat16")]},
+    "astype": "write .to(tl.float32), or another type",
+    "type_as": "write .to(other.dtype)",
+    "mean": "write tl.sum(x, axis) / n, n being the number of elements",
+    **dict.fromkeys(("unsqueeze", "squeeze"), "write x[:, None] or x[None, :] for a dimension more, tl.reshape for one less"),
+    **dict.fromkeys(("size", "stride"), "pass it as an argument of the kernel; a tile has .shape"),
+}
+_NO_SIZE = "a pointer does not say how many elements lie behind it: pass the size as an argument of the kernel"
+
+
+class _NoSizes(list[int]):
+    """The shape of one pointer."""
+
+    def __getitem__(self, index: Any) -> Any:
+        raise error(IndexError, "a pointer has no sizes", hint=_NO_SIZE)
+
+
 class tensor:
     """A tile (or scalar) of numbers or pointers."""
 
@@ -124,7 +144,14 @@ class tensor:
 
     @property
     def shape(self) -> list[int]:
-        return list(self.handle.shape)
+        shape = list(self.handle.shape)
+        return shape if shape or not self.handle.is_pointer else _NoSizes()
+
+    def __tile_instead__(self, name: str) -> str | None:
+        """What to write where it has no attribute of the name."""
+        if self.handle.is_pointer and name == "size":
+            return _NO_SIZE
+        return _SPELLED.get(name, "").replace("tl.", called("")) or None
 
     @property
     def type(self) -> Any:
@@ -153,11 +180,11 @@ class tensor:
             if item is None:
                 result = wrap(native().expand_dims(result, axis))
             elif not (isinstance(item, slice) and item == slice(None)):
-                raise error(
-                    TypeError,
-                    f"unsupported tensor index {shown(item)}: a tile is indexed with `:` and None only",
-                    hint="a tile has no addressable elements; use masks, `where` or a reduction",
-                )
+                hint = "a tile has no addressable elements; use masks, `where` or a reduction"
+                if self.handle.is_pointer:
+                    hint = f"write {called('load')}(pointer + index) for what lies there, or {called('store')} to change it"
+                message = f"unsupported tensor index {shown(item)}: a tile is indexed with `:` and None only"
+                raise error(TypeError, message, hint=hint)
             axis += 1
         return result
 

@@ -12,7 +12,7 @@ from ...errors import Error, error, with_article
 from ...frontend.source import tree_of
 from ...frontend.wording import counted, did_you_mean
 from ..language.eager.builder import PrimFunc
-from ..language.eager.survey import Declared, Survey, is_tensor
+from ..language.eager.survey import Declared, Survey, is_number_of_numpy, is_tensor
 from ..language.eager.survey import survey as take_survey
 from ..tracing.dtypes import dtype
 from ..tracing.shapes import TensorType, row_major
@@ -153,7 +153,7 @@ class EagerFunction:
             names = ", ".join(self.signature.parameters)
             raise error(TypeError, f"{self.function.__name__}(): {wrong}", hint=f"its parameters: {names}") from None
         bound.apply_defaults()
-        values = bound.arguments
+        values = {name: value.item() if is_number_of_numpy(value) else value for name, value in bound.arguments.items()}
         if launches_are_unmade():
             values = {name: compile_time(value) for name, value in values.items()}
         scalars = {name for name, kind in self.declared.items() if isinstance(kind, dtype)}

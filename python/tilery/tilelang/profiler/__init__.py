@@ -10,7 +10,7 @@ from ...frontend.wording import shown
 from ..tracing.shapes import TensorType
 from ..tracing.values import evaluate, sizes_in
 from ..utils.device import get_current_device
-from ..utils.tensor import TensorSupplyType, fill, torch_assert_close
+from ..utils.tensor import TensorSupplyType, fill, torch_assert_close, torch_for_inputs
 from .bench import do_bench
 
 __all__ = ["Profiler", "TensorSupplyType", "do_bench"]
@@ -43,8 +43,7 @@ class Profiler:
     def make_inputs(self, sizes: dict[str, int] | None = None, outputs: bool = False) -> list[Any]:
         """Tensors of the kernel's shapes, filled by the supply type, on torch's default device or else the GPU where there is
         one. sizes: the run-time sizes in them, by name; outputs: those of out_idx, too."""
-        import torch
-
+        torch = torch_for_inputs()
         tensors, sizes = [], sizes or {}
         for position, kind in enumerate(self.kernel.params):
             if position in self.kernel.out_idx and not outputs:

@@ -12,6 +12,16 @@ from ..tracing.dtypes import dtype, is_float
 from .device import get_current_device
 
 
+def torch_for_inputs() -> ModuleType:
+    """PyTorch, which makes up inputs where a program gives none."""
+    try:
+        import torch
+    except ImportError:
+        hint = "give them: do_bench(input_tensors=[...]), autotune(..., supply_prog=lambda params: [...]); NumPy's will do"
+        raise error(ImportError, "inputs are made up by PyTorch, which is not installed", hint=hint) from None
+    return torch
+
+
 class TensorSupplyType(enum.Enum):
     """What Profiler fills inputs with."""
 
@@ -47,9 +57,7 @@ def get_tensor_supply(supply_type: TensorSupplyType = TensorSupplyType.Integer) 
     """A function that makes a tensor for a parameter: its `dtype` and `shape`."""
 
     def supply(param: Any, default_shape: Sequence[int] | None = None) -> Any:
-        import torch
-
-        return fill(torch, default_shape or param.shape, dtype(param.dtype), supply_type, get_current_device())
+        return fill(torch_for_inputs(), default_shape or param.shape, dtype(param.dtype), supply_type, get_current_device())
 
     return supply
 

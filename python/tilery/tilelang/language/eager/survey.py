@@ -17,7 +17,14 @@ from ...tracing.values import Var
 
 
 def is_tensor(value: Any) -> bool:
-    return isinstance(value, TensorType) or hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
+    if isinstance(value, TensorType) or hasattr(value, "__dlpack__"):
+        return True
+    return hasattr(value, "__array_interface__") and not is_number_of_numpy(value)
+
+
+def is_number_of_numpy(value: Any) -> bool:
+    """np.int64(32), say, which has no length and no elements, but for the rest is like an array."""
+    return hasattr(value, "__array_interface__") and not hasattr(value, "__len__")
 
 
 class Reached(BaseException):
