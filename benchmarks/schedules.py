@@ -39,14 +39,14 @@ class Same(Exception):
     """A case whose only kernel is what is chosen anyway."""
 
 
-def work(measures, names, chosen):
-    """A schedule's side: a line of JSON for each case. chosen: {case: digests of its code}, where they are known."""
+def work():
+    """A schedule's side: for each line that asks, a line of JSON for each of its cases, then one that says that it is done."""
     from survey.cases import Environment, programs
     from survey.run import CASES
 
     from tilery import _native
 
-    compile, code = _native.compile, []
+    compile, code, modules = _native.compile, [], programs(True)
 
     def noting(*args, **options):
         compiled = compile(*args, **options)
@@ -56,12 +56,14 @@ def work(measures, names, chosen):
         return compiled
 
     _native.compile = noting
-    modules = programs(True)
-    for name in names:
-        print(json.dumps({"begins": name}), flush=True)
-        said = launched(Environment(modules, "cuda", False), *CASES[name], measures, code)
-        print(json.dumps({"name": name, **said}), flush=True)
-        code.clear()
+    for line in sys.stdin:
+        measures, names, chosen = json.loads(line)
+        for name in names:
+            print(json.dumps({"begins": name}), flush=True)
+            said = launched(Environment(modules, "cuda", False), *CASES[name], measures, code)
+            print(json.dumps({"name": name, **said}), flush=True)
+            code.clear()
+        print(json.dumps({"done": True}), flush=True)
 
 
 def launched(environment, function, numbers, measures, code):
@@ -81,57 +83,87 @@ def launched(environment, function, numbers, measures, code):
         return {"fails": f"{type(failure).__name__}: {str(failure).splitlines()[0][:200]}"}
 
 
-def asked(schedule, folder, measures, names, chosen={}):
-    """{case: what its line says}; a process that ends or hangs is begun again behind the case that it was in."""
-    caches = Path(folder) / hashlib.sha256(schedule.encode()).hexdigest()[:16]
-    settings = {**os.environ, "TILERY_SCHEDULE": schedule, "TILERY_CACHE_DIR": str(caches)}
-    found, left = {}, list(names)
-    while left:
-        command = [sys.executable, __file__, "--work", json.dumps([measures, left, chosen])]
-        process = subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        begun, watch = None, watching(process)
-        for line in process.stdout:
+class Schedule:
+    """A process in which kernels are compiled with this value of TILERY_SCHEDULE; it is begun again where it ends."""
+
+    def __init__(self, text, folder):
+        cache = Path(folder) / hashlib.sha256(text.encode()).hexdigest()[:16]
+        self.settings = {**os.environ, "TILERY_SCHEDULE": text, "TILERY_CACHE_DIR": str(cache)}
+        self.begin()
+
+    def begin(self):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        self.process = subprocess.Popen([sys.executable, __file__, "--work"], env=self.settings, **pipes)
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+    def ask(self, measures, names, chosen={}):
+        """{case: what its line says}"""
+        found, left = {}, list(names)
+        while left:
+            self.process.stdin.write(json.dumps([measures, left, chosen]) + "\n")
+            self.process.stdin.flush()
+            begun = self._hear(found)
+            if begun is None:
+                return found
+            found.setdefault(begun, {"fails": "ended the process"})
+            left = left[left.index(begun) + 1 :]
+            self.end()
+            self.begin()
+        return found
+
+    def _hear(self, found):
+        """The case in which the process ends, hangs, or loses its GPU; None: it has done all."""
+        begun, watch = None, self._watch()
+        for line in self.process.stdout:
             watch.cancel()
-            watch = watching(process)
             said = json.loads(line) if line.startswith("{") else {}
             begun = said.get("begins", begun)
             if "name" in said:
                 found[said["name"]] = said
-                if "illegal" in said.get("fails", "") or "CUDA error" in said.get("fails", ""):
-                    break  # nothing runs on this context any more
+            if said.get("done"):
+                return None
+            if "illegal" in said.get("fails", "") or "CUDA error" in said.get("fails", ""):
+                return begun  # nothing runs on this context any more
+            watch = self._watch()
         watch.cancel()
-        process.kill()
-        process.wait()
-        if begun is None:
-            sys.exit(f"TILERY_SCHEDULE={schedule!r}: the process ended before its first case")
-        found.setdefault(begun, {"fails": "ended the process"})
-        left = left[left.index(begun) + 1 :]
-    return found
+        return begun or sys.exit(f"TILERY_SCHEDULE={self.settings['TILERY_SCHEDULE']!r}: the process ends before its first case")
+
+    def _watch(self):
+        """A timer that ends a process which says nothing."""
+        watch = threading.Timer(SILENCE, self.process.kill)
+        watch.daemon = True
+        watch.start()
+        return watch
 
 
-def watching(process):
-    """A timer that ends a process which says nothing."""
-    watch = threading.Timer(SILENCE, process.kill)
-    watch.start()
-    return watch
+def compared(names, texts, jobs, least):
+    begin = time.monotonic()
 
+    def said(what):
+        print(f"{what} after {time.monotonic() - begin:.0f} s", flush=True)
 
-def compared(names, schedules, jobs, least):
-    with tempfile.TemporaryDirectory() as folder:
-        begin = time.monotonic()
-        with ThreadPoolExecutor(jobs) as pool:
-            parts = pool.map(lambda part: asked("", folder, False, part), [names[i::jobs] for i in range(min(jobs, len(names)))])
-            chosen = {name: said["code"] for part in parts for name, said in part.items() if "code" in said}
-            found = pool.map(lambda schedule: asked(schedule, folder, False, list(chosen), chosen), schedules)
-            compiled = dict(zip(schedules, found, strict=True))
-        print(f"{len(schedules)} schedules of {len(names)} launches compiled in {time.monotonic() - begin:.0f} s", flush=True)
-        first, times = asked("", folder, True, names), {}
-        for schedule, found in compiled.items():
-            kept = [name for name, said in found.items() if "code" in said and said["code"] != chosen[name]]
-            times[schedule] = asked(schedule, folder, True, kept)
-        last = asked("", folder, True, names)
-        print(f"measured in {time.monotonic() - begin:.0f} s", flush=True)
-        return table(first, last, compiled, times, least)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        plain = [Schedule("", folder) for _ in range(min(jobs, len(names)))]
+        schedules = {text: Schedule(text, folder) for text in texts}
+        parts = pool.map(lambda part: plain[part].ask(False, names[part :: len(plain)]), range(len(plain)))
+        chosen = {name: found["code"] for part in parts for name, found in part.items() if "code" in found}
+        said(f"{len(chosen)} of {len(names)} launches compiled")
+        for process in plain[1:]:
+            process.end()
+        compiled = dict(zip(texts, pool.map(lambda text: schedules[text].ask(False, list(chosen), chosen), texts), strict=True))
+        said(f"those of {len(texts)} schedules compiled")
+        first, times = plain[0].ask(True, names), {}
+        for text, found in compiled.items():
+            kept = [name for name, each in found.items() if "code" in each and each["code"] != chosen[name]]
+            times[text] = schedules[text].ask(True, kept)
+            schedules[text].end()
+        last = plain[0].ask(True, names)
+        plain[0].end()
+        said("measured")
+        table(first, last, compiled, times, least)
 
 
 def table(first, last, compiled, times, least):
@@ -166,10 +198,10 @@ def main():
     parser.add_argument("--schedules", nargs="+", metavar="TEXT", default=[])
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) - 1))
     parser.add_argument("--least", type=float, default=1.04)
-    parser.add_argument("--work", help=argparse.SUPPRESS)
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        return work(*json.loads(options.work))
+        return work()
     from survey import attention, products
     from survey.run import CASES
 
