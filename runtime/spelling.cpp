@@ -6,6 +6,7 @@ constexpr Spelling ofCpp{
     .truth = "true",
     .falsehood = "false",
     .division = "/ or %",
+    .quotient = "/",
     .conversion = "x.to(DType::...)",
     .newDimension = "x.expand(1) or x.expand(0)",
     .range = "arange",

@@ -34,7 +34,7 @@ void Builder::Impl::failAddress(const std::string &wanted, const Value &pointer)
 [[noreturn]] static void failOffset(Builder &self, Policy policy, const Value &pointer, const Value &offset) {
   std::string name = argumentOf(toMlir(pointer.handle)), hint;
   if (policy == Policy::Triton) {
-    hint = "divide integers with //";
+    hint = std::string("divide integers with ") + spelling().quotient;
     if (!name.empty() && mlir::isa<mlir::BlockArgument>(toMlir(pointer.handle)))
       hint += "; if `" + name + "` is meant to be a number, launch with " + name + spelling().scalarOf;
   }

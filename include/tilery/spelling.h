@@ -8,6 +8,7 @@ namespace tilery {
 struct Spelling {
   const char *truth, *falsehood;
   const char *division;     ///< the operators that divide
+  const char *quotient;     ///< the operator by which a quotient of integers is one
   const char *conversion;   ///< of a tile's elements
   const char *newDimension; ///< what adds a dimension of size 1
   const char *range;        ///< what makes a tile of offsets

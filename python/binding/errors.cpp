@@ -14,6 +14,7 @@ constexpr Spelling ofTileon{
     .truth = "True",
     .falsehood = "False",
     .division = "/, // or %",
+    .quotient = "//",
     .conversion = ".to(...)",
     .newDimension = "[:, None] or [None, :]",
     .range = "tl.arange",
