@@ -51,7 +51,9 @@ def main(argv: list[str] | None = None) -> int:
     if found.command is not None:
         from .frontend.wording import did_you_mean
 
-        near = did_you_mean(found.command, COMMANDS) or "known: " + ", ".join(COMMANDS)
+        options = {"help", "version", "prefix"} & {found.command.lstrip("-")}
+        near = f"did you mean --{options.pop()}?" if options else did_you_mean(found.command, COMMANDS)
+        near = near or "known: " + ", ".join(COMMANDS)
         parser.error(f"there is no command {found.command!r}; {near}")
     found = parser.parse_args(argv)
     if found.version:

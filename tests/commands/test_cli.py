@@ -47,5 +47,7 @@ def test_usage(python):
     done = python("-m", "tilery", "bensh", "x.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "tilery: there is no command 'bensh'; did you mean bench?\n  hint: tilery --help\n"
+    for word in ("help", "version"):
+        assert f"did you mean --{word}?" in python("-m", "tilery", word).stderr
     done = python("-m", "tilery", "--versoin")
     assert done.returncode == 2 and "--versoin" in done.stderr

@@ -39,7 +39,7 @@ def of_caller() -> list[Place]:
     not ours."""
     chain = position.current()
     frame: types.FrameType | None = sys._getframe(1)
-    while not chain and frame is not None:
+    while not chain and frame is not None and frame.f_globals.get("__name__") != "tilery.cli":  # outside stands what calls that
         code = frame.f_code
         if not _is_ours(code.co_filename):
             line, _, column, _ = list(code.co_positions())[frame.f_lasti // 2]
