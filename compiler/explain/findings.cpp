@@ -267,12 +267,15 @@ void narrow(Operation *access, int64_t extent, int64_t lanes, bool isKept) {
     return;
   while (rows && shape[rows - 1] == 1)
     --rows;
-  // From half of a vector on its lanes are used well enough.
-  if (!rows-- || 2 * extent > lanes || elements < few * extent || isSmallPart(access, elements))
+  if (!rows-- || elements < few * extent || isSmallPart(access, elements))
     return;
   bool isStrided = place.isStrided(rows);
   auto stepOf = [&](unsigned d) { return place.isStrided(d) ? analysis::constantOf(place.getSteps()[d]) : std::nullopt; };
   std::optional<int64_t> step = stepOf(rows);
+  // From half of a vector on its lanes are used well enough, if no other dimension has neighbours to fill all of them.
+  auto isAlong = [&](unsigned d) { return stepOf(d) == 1 && shape[d] >= lanes; };
+  if (2 * extent > lanes && llvm::none_of(llvm::seq(rows + 1), isAlong))
+    return;
   // Windows side by side: vectors along them take every second or third element, which is faster; every fourth is not.
   auto touches = [&](unsigned d) { return isKept && extent > 1 && extent < 4 && stepOf(d) == extent && shape[d] >= lanes; };
   if (step == 0 || (extent > 1 && step == extent && !touches(rows))) // one row, or one piece of memory
@@ -285,12 +288,13 @@ void narrow(Operation *access, int64_t extent, int64_t lanes, bool isKept) {
   std::string wider = "give it " + std::to_string(line) + " elements or more";
   for (unsigned d = 0; d <= rows; ++d) {
     std::optional<int64_t> by = stepOf(d);
-    if ((by == 1 && shape[d] >= lanes) || touches(d))
+    if (isAlong(d) || touches(d))
       return find(access, reads ? "gather" : "scatter", message + "neighbours in memory lie along another dimension",
                   extent == 1
                       ? "squeeze the last dimension, or " + wider
-                      : "put the last dimension in front (exchange the indices, or permute), so that vectors run along the "
-                        "dimension whose neighbours are neighbours in memory");
+                      : std::string("loop over the last dimension (") + spelling().unrolled +
+                            "), a tile along the other one each turn; or put it in front (exchange the indices, or permute): "
+                            "vectors then run along the dimension whose neighbours are neighbours in memory");
     if (extent > 1 && by && *by > 1 && *by < extent && shape[d] >= lanes)
       return; // windows that overlap: along the other dimension each element would be fetched by itself
   }

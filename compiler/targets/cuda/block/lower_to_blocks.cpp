@@ -43,6 +43,15 @@ bool multiplies(tile::KernelOp kernel, bool disjoint, std::string &why) {
   return found && !(product && product->product.steps() && analysis::constantOf(product->product.steps()).value_or(1) <= 0);
 }
 
+/// Whether contractions have rows or columns for the tensor cores: others would become four times as large and more (docs/design.md).
+bool fillTensorCores(tile::KernelOp kernel) {
+  auto isSmall = [](tile::ContractOp contract) {
+    bool fills = llvm::any_of(tile::shapeOf(contract.getType()), [](int64_t size) { return size % 64 == 0; });
+    return fills ? WalkResult::advance() : WalkResult::interrupt();
+  };
+  return !kernel.walk(isSmall).wasInterrupted();
+}
+
 /// What code cannot be made for, of what passes over loops may leave.
 const char *withoutCode(tile::KernelOp lowered) {
   const char *why = nullptr;
@@ -104,7 +113,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToBlocks(tile::KernelOp kernel, std::strin
   auto refuse = [&](const std::string &reason) { block::explain(made(), "no blocks, for " + reason); };
   if (!multiplies(made(), disjoint, why)) {
     // What mixes a result's lanes, as sums of its rows do, and sums that go on are known behind loops of products.
-    bool opens = !why.empty() && block::openContractions(made());
+    bool opens = !why.empty() && fillTensorCores(made()) && block::openContractions(made());
     if (opens && failed(run(made(), block::addOpening)))
       return failure();
     std::string asLoop;
