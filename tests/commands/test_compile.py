@@ -332,7 +332,8 @@ print(json.dumps(found))
 def test_what_calls_the_command_is_no_place_of_an_error(python):
     """The script that an installed package puts on the path."""
     script = "import sys\nfrom tilery.cli import main\nsys.exit(main(sys.argv[1:]))\n"
-    done = python("script.py", "compile", "kernels/ninetoothed.py:doubled", "-s", "unit8, fp32", files={**FILES, "script.py": script})
+    arguments = ("compile", "kernels/ninetoothed.py:doubled", "-s", "unit8, fp32")
+    done = python("script.py", *arguments, files={**FILES, "script.py": script})
     assert done.returncode == 1 and done.stderr.startswith("tilery compile: there is no element type `unit8`"), done.stderr
 
 
