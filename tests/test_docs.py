@@ -55,7 +55,7 @@ def test_named_files_are_there(page):
 
 
 CODE = {".cpp", ".h", ".td", ".py", ".sh", ".txt", ".cmake", ".mlir", ".toml", ".yml", ".c"}
-# A placeholder, and words of tools that no source names.
+# What stands for any name of that kind (`runX`), and words of tools that no source has.
 FOREIGN = {"runX", "pre-commit", "sanitize-address", "sanitize-thread", "CCACHE_SLOPPINESS", "pch_defines", "time_macros"}
 
 
